@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Lowered functions and loaded programs: what a launch needs, with names gone.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ptxbench/emulator/machine.h"
+#include "ptxbench/emulator/op.h"
+
+namespace weft::emulator {
+
+// A 64-byte aligned block of bytes, for registers, constants and shared memory.
+class AlignedBytes {
+ public:
+  AlignedBytes() = default;
+  explicit AlignedBytes(size_t size, size_t alignment = 64);
+  ~AlignedBytes();
+  AlignedBytes(AlignedBytes&& other) noexcept;
+  AlignedBytes& operator=(AlignedBytes&& other) noexcept;
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// Base of objects that Op::extra points to.
+struct Extra {
+  virtual ~Extra() = default;
+};
+
+// A parameter or return value of a device function: its place in the frame's local bytes, or, for
+// old-style register parameters, its slot.
+struct ParameterPlace {
+  uint32_t offset = 0;      // from the frame's local base
+  uint32_t size = 0;        // bytes
+  Slot slot = kNoSlot;      // register parameter
+};
+
+struct FunctionCode {
+  const ptx::Function* source = nullptr;
+  std::string name;
+  std::vector<Op> ops;
+  std::vector<const ptx::Instruction*> instructions;
+  // The op that counts for an instruction is the first that comes from it.
+  std::vector<uint32_t> counting_op;       // by instruction
+  uint32_t register_bytes = 0;             // all slots of one warp
+  AlignedBytes constants;
+  uint32_t local_bytes = 0;                // of one lane: .local variables and .param areas
+  std::vector<ParameterPlace> parameters, returns;
+  std::vector<std::unique_ptr<Extra>> extras;
+  uint32_t first_counter = 0;              // of this function in a worker's counters
+};
+
+struct Counter {
+  uint64_t warps = 0;
+  uint64_t lanes = 0;
+};
+
+class ProgramImage;
+
+class Kernel {
+ public:
+  KernelInfo info;
+  const FunctionCode* code = nullptr;
+  ProgramImage* program = nullptr;
+  uint32_t static_shared = 0;
+};
+
+// A loaded program. Function pointers that kernels see are addresses inside `function_tokens`.
+class ProgramImage final : public Program {
+ public:
+  ~ProgramImage() override;
+  const ptx::Module& module() const override { return *module_; }
+  const Kernel* find_kernel(std::string_view name) const override;
+  std::vector<const Kernel*> kernels() const override;
+  std::optional<Symbol> find_variable(std::string_view name) const override;
+  std::vector<InstructionCount> counts() const override;
+  void reset_counts() override;
+
+  // Adds what one worker counted; called once per launch and worker.
+  void add_counts(const std::vector<Counter>& counters);
+  const FunctionCode* function_at(uint64_t token) const;   // an indirect call's target; nullptr: none
+
+  std::shared_ptr<const ptx::Module> module_;
+  GlobalMemory* memory = nullptr;
+  std::vector<std::unique_ptr<FunctionCode>> functions;
+  std::unordered_map<std::string, FunctionCode*> function_by_name;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::unordered_map<std::string, Symbol> variables;
+  std::unordered_map<std::string, uint32_t> shared_offsets;  // module-scope .shared variables
+  uint32_t shared_bytes = 0;               // static shared memory of the module
+  uint32_t dynamic_shared_alignment = 16;  // of `.extern .shared` arrays
+  uint64_t function_tokens = 0;            // device address of an allocation of one byte a function
+  uint32_t counter_count = 0;
+
+ private:
+  mutable std::vector<std::atomic<uint64_t>> warps_, lanes_;
+  friend class Loader;
+};
+
+}  // namespace weft::emulator

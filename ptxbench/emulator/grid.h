@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// One launch while it runs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "ptxbench/emulator/block.h"
+#include "ptxbench/emulator/machine.h"
+
+namespace weft::emulator {
+
+struct GridRun {
+  Machine* machine = nullptr;
+  GlobalMemory* memory = nullptr;
+  const Kernel* kernel = nullptr;
+  Extent grid, block, cluster;
+  uint32_t dynamic_shared = 0;
+  uint32_t shared_bytes = 0;                 // static + dynamic, as laid out
+  uint32_t dynamic_shared_offset = 0;
+  std::vector<std::byte> parameters;         // copy of the launch's; kernels may take its address
+  uint64_t schedule_seed = 0;
+  std::atomic<uint64_t> next_cluster{0};     // clusters not yet begun
+  uint64_t cluster_count = 0;
+  std::atomic<bool> stop{false};             // a fault or the time limit: every worker leaves
+  std::mutex fault_mutex;
+  std::optional<Fault> fault;                // the first one
+
+  // Keeps the first fault and tells all workers to stop.
+  void record(Fault fault);
+  // A latency for asynchronous work, in cluster clock ticks: fixed without a seed, else drawn from it.
+  uint64_t latency(Cluster& cluster, uint64_t typical) const;
+};
+
+}  // namespace weft::emulator

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Every chapter of meanings, and the look-up by opcode. A new chapter is one line here.
+
+#include <unordered_map>
+
+#include "ptxbench/emulator/lowering.h"
+
+namespace weft::emulator {
+
+namespace {
+
+constexpr std::span<const Meaning> (*kChapters[])() = {
+    control_flow_meanings,
+    data_movement_meanings,
+};
+
+}  // namespace
+
+MeaningFunction find_meaning(std::string_view opcode) {
+  static const std::unordered_map<std::string_view, MeaningFunction> index = [] {
+    std::unordered_map<std::string_view, MeaningFunction> map;
+    for (auto chapter : kChapters)
+      for (const Meaning& meaning : chapter()) {
+        const bool unique = map.emplace(meaning.opcode, meaning.lower).second;
+        INVARIANT(unique);
+      }
+    return map;
+  }();
+  const auto found = index.find(opcode);
+  return found == index.end() ? nullptr : found->second;
+}
+
+}  // namespace weft::emulator

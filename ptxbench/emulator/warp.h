@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A warp while it runs: registers, call frames, and the splits its lanes have parted into.
+//
+// Divergence: a branch that only some lanes take parts the warp in two splits, each with its own program
+// counter. The split that is furthest behind runs first, and splits whose program counters meet in the
+// same frame become one again. A split that waits does not stop the others, so threads that
+// synchronise with each other inside one warp make progress.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptxbench/emulator/code.h"
+#include "ptxbench/emulator/fault.h"
+#include "ptxbench/emulator/op.h"
+
+namespace weft::emulator {
+
+struct Block;
+struct Warp;
+
+// One call of a function by some lanes of the warp. Lanes that called together share it.
+struct Frame {
+  const FunctionCode* code = nullptr;
+  Frame* caller = nullptr;
+  uint32_t return_pc = 0;
+  const Op* call = nullptr;          // the op that made the call: its extra says where results go
+  AlignedBytes registers;
+  uint32_t local_base = 0;           // bytes of local memory that the callers use
+  LaneMask lanes = 0;                // that have not returned yet
+  uint32_t depth = 0;
+};
+
+struct Split {
+  uint32_t pc = 0;
+  LaneMask mask = 0;
+  Frame* frame = nullptr;
+  bool waiting = false;              // set by Outcome::Blocked, cleared by whoever releases the lanes
+  // What the split waits for, for the deadlock report: a short text made only when asked for.
+  enum class Wait : uint8_t { None, NamedBarrier, ClusterBarrier, Mbarrier, AsyncGroup, WarpSync, Warpgroup, Other };
+  Wait wait = Wait::None;
+  uint64_t wait_object = 0;          // barrier number, mbarrier shared address, lane mask, ...
+  uint64_t wait_detail = 0;          // parity, pending groups, ...
+};
+
+// The address of the last allocation an access hit, so that most accesses need no look-up.
+struct AccessCache {
+  uint64_t first = 1, last = 0;      // valid byte range [first, last]; empty at the start
+  uint64_t generation = 0;
+};
+
+struct Warp {
+  // Hot: what handlers use.
+  const std::byte* bases[2] = {nullptr, nullptr};   // [0] registers of the frame, [1] its constants
+  LaneMask active = 0;               // lanes of the split that runs
+  Block* block = nullptr;
+  Frame* frame = nullptr;            // of the split that runs
+  Counter* counters = nullptr;       // of the worker that runs the warp, all functions
+  AccessCache cache;
+
+  uint32_t index = 0;                // in the block
+  LaneMask live = 0;                 // lanes that exist and have not exited
+  std::vector<Split> splits;
+  uint32_t current = 0;              // index of the split that runs
+  std::vector<std::unique_ptr<Frame>> frames;
+  std::vector<std::byte> local[kLanes];             // local memory by lane, grown on demand
+  uint64_t executed = 0;             // warp instructions
+  LaneMask carry = 0;                // CC.CF of each lane (add.cc, subc, madc)
+
+  // cp.async bookkeeping (ops/async_copy.cc): copies of the open group and the committed ones, and the
+  // bulk groups, by lane.
+  struct CopyGroups;
+  std::unique_ptr<CopyGroups, void (*)(CopyGroups*)> copies{nullptr, nullptr};
+
+  template <typename T>
+  const T* read(Slot slot) const {
+    return reinterpret_cast<const T*>(bases[slot & 1] + (slot & ~1u));
+  }
+  template <typename T>
+  T* write(Slot slot) {
+    return const_cast<T*>(reinterpret_cast<const T*>(bases[0] + slot));
+  }
+  LaneMask& predicate(Slot slot) { return *write<LaneMask>(slot); }
+  LaneMask predicate_value(Slot slot) const { return *read<LaneMask>(slot); }
+
+  // Records the fault (the first one of a grid wins) with everything known about the place.
+  Outcome fault(const Op& op, int lane, FaultKind kind, std::string message, uint64_t address = 0,
+                std::vector<std::string> notes = {});
+
+  Split& split() { return splits[current]; }
+  // Names what the current split waits for and returns Outcome::Retry.
+  Outcome retry(Split::Wait wait, uint64_t object = 0, uint64_t detail = 0);
+  // Waits until every live lane of `mask` has come to this op with this split (`.sync` instructions).
+  // True: they are all in the current split. False: return retry(Split::Wait::WarpSync, mask).
+  bool converged(LaneMask mask) const { return (mask & live & ~active) == 0; }
+
+  // Position of lane's thread in the block.
+  void thread_index(int lane, uint32_t& x, uint32_t& y, uint32_t& z) const;
+};
+
+}  // namespace weft::emulator

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The 128 bytes of a CUtensorMap as the emulator writes and reads them. Programs treat the object as
-// opaque, so the layout is ours: cuTensorMapEncode* fills it, tensor copies (cp.async.bulk.tensor)
-// and tensormap.replace read and change it. The check word tells a descriptor from garbage.
+// The 128 bytes of a CUtensorMap as the emulator writes and reads them. Programs treat the object
+// as opaque, so the layout is ours: cuTensorMapEncode* fills it, tensor copies
+// (cp.async.bulk.tensor) and tensormap.replace read and change it. The check word tells a
+// descriptor from garbage.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +14,34 @@ namespace weft::emulator {
 
 // Numbered as CUtensorMapDataType.
 enum class TensorElement : uint8_t {
-  U8, U16, U32, S32, U64, S64, F16, F32, F64, Bf16, F32Ftz, Tf32, Tf32Ftz,
-  U4x16Align8, U4x16Align16, U6x16Align16,
+  U8,
+  U16,
+  U32,
+  S32,
+  U64,
+  S64,
+  F16,
+  F32,
+  F64,
+  Bf16,
+  F32Ftz,
+  Tf32,
+  Tf32Ftz,
+  U4x16Align8,
+  U4x16Align16,
+  U6x16Align16,
 };
 // Numbered as CUtensorMapInterleave.
 enum class TensorInterleave : uint8_t { None, Bytes16, Bytes32 };
 // Numbered as CUtensorMapSwizzle. The Atom forms need compute capability 10.
 enum class TensorSwizzle : uint8_t {
-  None, Bytes32, Bytes64, Bytes128, Bytes128Atom32, Bytes128Atom32Flip8, Bytes128Atom64,
+  None,
+  Bytes32,
+  Bytes64,
+  Bytes128,
+  Bytes128Atom32,
+  Bytes128Atom32Flip8,
+  Bytes128Atom64,
 };
 // Numbered as CUtensorMapL2promotion; no effect on results.
 enum class TensorPromotion : uint8_t { None, Bytes64, Bytes128, Bytes256 };
@@ -29,15 +50,15 @@ enum class TensorFill : uint8_t { Zero, Nan };
 enum class TensorMode : uint8_t { Tiled, Im2col };
 
 struct alignas(64) TensorMap {
-  uint32_t magic = 0;                // kTensorMapMagic
-  uint32_t check = 0;                // tensor_map_check() of the rest
-  uint64_t global_address = 0;       // device address of element (0, ..., 0)
-  uint64_t strides[4] = {};          // bytes between neighbours along dimension i+1; dimension 0 is dense
-  uint32_t last_index[5] = {};       // extent of dimension i minus one: extents reach 2^32
-  uint16_t box[5] = {};              // tiled: elements the box spans along each dimension, 1-256
-  uint8_t element_strides[5] = {};   // 1-8; a box loads ceil(box / stride) elements; [0] is ignored
-                                     // without interleave
-  uint8_t rank = 0;                  // 1-5
+  uint32_t magic = 0;           // kTensorMapMagic
+  uint32_t check = 0;           // tensor_map_check() of the rest
+  uint64_t global_address = 0;  // device address of element (0, ..., 0)
+  uint64_t strides[4] = {};  // bytes between neighbours along dimension i+1; dimension 0 is dense
+  uint32_t last_index[5] = {};      // extent of dimension i minus one: extents reach 2^32
+  uint16_t box[5] = {};             // tiled: elements the box spans along each dimension, 1-256
+  uint8_t element_strides[5] = {};  // 1-8; a box loads ceil(box / stride) elements; [0] is ignored
+                                    // without interleave
+  uint8_t rank = 0;                 // 1-5
   TensorElement element = TensorElement::U8;
   TensorInterleave interleave = TensorInterleave::None;
   TensorSwizzle swizzle = TensorSwizzle::None;
@@ -47,8 +68,9 @@ struct alignas(64) TensorMap {
   // im2col only: corners of the pixel box along the rank-2 spatial dimensions, innermost first.
   int16_t lower_corner[3] = {};
   int16_t upper_corner[3] = {};
-  uint16_t channels_per_pixel = 0;   // 1-256
-  uint16_t pixels_per_column = 0;    // 1-1024
+  uint16_t channels_per_pixel = 0;  // 1-256
+  uint16_t pixels_per_column = 0;   // 1-1024
+  uint8_t reserved[22] = {};        // no padding, so that copies keep the check word true
 
   uint64_t extent(int dimension) const { return uint64_t{last_index[dimension]} + 1; }
 };
@@ -59,22 +81,37 @@ inline constexpr uint32_t kTensorMapMagic = 0x54544657;  // "WFTT" in memory ord
 // Bits of one element in global memory.
 constexpr uint32_t element_bits(TensorElement element) {
   switch (element) {
-    case TensorElement::U8: return 8;
-    case TensorElement::U16: case TensorElement::F16: case TensorElement::Bf16: return 16;
-    case TensorElement::U64: case TensorElement::S64: case TensorElement::F64: return 64;
-    case TensorElement::U4x16Align8: case TensorElement::U4x16Align16: return 4;
-    case TensorElement::U6x16Align16: return 6;
-    default: return 32;
+    case TensorElement::U8:
+      return 8;
+    case TensorElement::U16:
+    case TensorElement::F16:
+    case TensorElement::Bf16:
+      return 16;
+    case TensorElement::U64:
+    case TensorElement::S64:
+    case TensorElement::F64:
+      return 64;
+    case TensorElement::U4x16Align8:
+    case TensorElement::U4x16Align16:
+      return 4;
+    case TensorElement::U6x16Align16:
+      return 6;
+    default:
+      return 32;
   }
 }
 
 // Bytes of the pattern that a swizzle repeats over one row of the box; 0 without swizzle.
 constexpr uint32_t swizzle_bytes(TensorSwizzle swizzle) {
   switch (swizzle) {
-    case TensorSwizzle::None: return 0;
-    case TensorSwizzle::Bytes32: return 32;
-    case TensorSwizzle::Bytes64: return 64;
-    default: return 128;
+    case TensorSwizzle::None:
+      return 0;
+    case TensorSwizzle::Bytes32:
+      return 32;
+    case TensorSwizzle::Bytes64:
+      return 64;
+    default:
+      return 128;
   }
 }
 

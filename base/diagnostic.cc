@@ -18,7 +18,8 @@ std::string format(const Diagnostic& diagnostic) {
     if (diagnostic.position.column != 0) {
       // Tabs stay tabs under the line, so that the caret lands where the terminal puts the text.
       text += "\n  ";
-      for (uint32_t i = 0; i + 1 < diagnostic.position.column && i < diagnostic.source_line.size(); ++i)
+      for (uint32_t i = 0; i + 1 < diagnostic.position.column && i < diagnostic.source_line.size();
+           ++i)
         text += diagnostic.source_line[i] == '\t' ? '\t' : ' ';
       text += "^";
     }

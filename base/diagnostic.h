@@ -17,11 +17,11 @@ struct SourcePosition {
 };
 
 struct Diagnostic {
-  std::string message;          // fixed text first, values last
-  std::string hint;             // what to do; may be empty
-  std::string file;             // empty when the input is no file
-  SourcePosition position;      // where in the file
-  std::string source_line;      // the line itself, for the caret; may be empty
+  std::string message;      // fixed text first, values last
+  std::string hint;         // what to do; may be empty
+  std::string file;         // empty when the input is no file
+  SourcePosition position;  // where in the file
+  std::string source_line;  // the line itself, for the caret; may be empty
 };
 
 // "file:line:column: error: message", then the line with a caret, then the hint.

@@ -11,8 +11,8 @@
 namespace weft {
 
 void invariant_failed(const char* condition, const char* file, int line) {
-  std::fprintf(stderr, "%s:%d: internal error, please report it: INVARIANT(%s) does not hold\n", file,
-               line, condition);
+  std::fprintf(stderr, "%s:%d: internal error, please report it: INVARIANT(%s) does not hold\n",
+               file, line, condition);
   void* frames[32];
   backtrace_symbols_fd(frames, backtrace(frames, 32), STDERR_FILENO);
   std::abort();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// INVARIANT: states what must be true whatever the input is. When it is false the bug is ours, so the
-// program prints where and stops; bad input and faults of judged programs never come here.
+// INVARIANT: states what must be true whatever the input is. When it is false the bug is ours, so
+// the program prints where and stops; bad input and faults of judged programs never come here.
 #pragma once
 
 namespace weft {

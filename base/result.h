@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Result<T>: a value, or the diagnostics that say why there is none. For bad input only: a fault of a
-// judged program is part of the verdict, and our own bug is an INVARIANT.
+// Result<T>: a value, or the diagnostics that say why there is none. For bad input only: a fault of
+// a judged program is part of the verdict, and our own bug is an INVARIANT.
 #pragma once
 
 #include <string>
@@ -37,24 +37,42 @@ struct Done {};
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : content_(std::move(value)) {}          // NOLINT: implicit on purpose
-  Result(Error error) : content_(std::move(error)) {}      // NOLINT: implicit on purpose
+  Result(T value) : content_(std::move(value)) {}      // NOLINT: implicit on purpose
+  Result(Error error) : content_(std::move(error)) {}  // NOLINT: implicit on purpose
 
   bool ok() const { return std::holds_alternative<T>(content_); }
   explicit operator bool() const { return ok(); }
 
-  T& value() & { INVARIANT(ok()); return *std::get_if<T>(&content_); }
-  const T& value() const& { INVARIANT(ok()); return *std::get_if<T>(&content_); }
-  T&& value() && { INVARIANT(ok()); return std::move(*std::get_if<T>(&content_)); }
+  T& value() & {
+    INVARIANT(ok());
+    return *std::get_if<T>(&content_);
+  }
+  const T& value() const& {
+    INVARIANT(ok());
+    return *std::get_if<T>(&content_);
+  }
+  T&& value() && {
+    INVARIANT(ok());
+    return std::move(*std::get_if<T>(&content_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  Error& error() & { INVARIANT(!ok()); return *std::get_if<Error>(&content_); }
-  const Error& error() const& { INVARIANT(!ok()); return *std::get_if<Error>(&content_); }
-  Error&& error() && { INVARIANT(!ok()); return std::move(*std::get_if<Error>(&content_)); }
+  Error& error() & {
+    INVARIANT(!ok());
+    return *std::get_if<Error>(&content_);
+  }
+  const Error& error() const& {
+    INVARIANT(!ok());
+    return *std::get_if<Error>(&content_);
+  }
+  Error&& error() && {
+    INVARIANT(!ok());
+    return std::move(*std::get_if<Error>(&content_));
+  }
 
  private:
   std::variant<T, Error> content_;
@@ -64,9 +82,9 @@ class [[nodiscard]] Result {
 
 // Yields the value of a Result, or returns its error from the enclosing function (which returns a
 // Result itself). A statement expression: GCC and Clang.
-#define TRY(...)                                                   \
-  (__extension__({                                                 \
-    auto try_result = (__VA_ARGS__);                               \
-    if (!try_result.ok()) return std::move(try_result).error();    \
-    std::move(try_result).value();                                 \
+#define TRY(...)                                                \
+  (__extension__({                                              \
+    auto try_result = (__VA_ARGS__);                            \
+    if (!try_result.ok()) return std::move(try_result).error(); \
+    std::move(try_result).value();                              \
   }))

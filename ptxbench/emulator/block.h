@@ -62,9 +62,7 @@ struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;  // by rank
   AsyncEngine async;
   uint64_t clock = 0;                          // warp instructions run in this cluster: the time of async work
-  // barrier.cluster: arrivals of the phase under way, by thread.
-  uint32_t barrier_arrived = 0;
-  uint64_t barrier_phase = 0;
+  uint64_t barrier_phase = 0;                  // barrier.cluster phases completed; arrivals are in the warps
   uint32_t live_threads() const;
 };
 

@@ -22,6 +22,7 @@
 namespace weft::emulator {
 
 struct Block;
+struct CopyGroups;
 struct Warp;
 
 // One call of a function by some lanes of the warp. Lanes that called together share it.
@@ -46,6 +47,9 @@ struct Split {
   Wait wait = Wait::None;
   uint64_t wait_object = 0;          // barrier number, mbarrier shared address, lane mask, ...
   uint64_t wait_detail = 0;          // parity, pending groups, ...
+  // Set by the scheduler when nothing else in the cluster can run: the potentially blocking
+  // instruction (mbarrier.try_wait) that waits gives up once, returns false and clears it.
+  bool wait_timed_out = false;
 };
 
 // The address of the last allocation an access hit, so that most accesses need no look-up.
@@ -71,10 +75,13 @@ struct Warp {
   std::vector<std::byte> local[kLanes];             // local memory by lane, grown on demand
   uint64_t executed = 0;             // warp instructions
   LaneMask carry = 0;                // CC.CF of each lane (add.cc, subc, madc)
+  // barrier.cluster (ops/cluster.cc): lanes that have arrived at the phase under way, and lanes that
+  // have arrived and not waited since.
+  LaneMask cluster_arrived = 0;
+  LaneMask cluster_owes_wait = 0;
 
   // cp.async bookkeeping (ops/async_copy.cc): copies of the open group and the committed ones, and the
   // bulk groups, by lane.
-  struct CopyGroups;
   std::unique_ptr<CopyGroups, void (*)(CopyGroups*)> copies{nullptr, nullptr};
 
   template <typename T>
@@ -91,6 +98,9 @@ struct Warp {
   // Records the fault (the first one of a grid wins) with everything known about the place.
   Outcome fault(const Op& op, int lane, FaultKind kind, std::string message, uint64_t address = 0,
                 std::vector<std::string> notes = {});
+  // The same for work that this warp issued earlier and that fails by itself (asynchronous copies).
+  void record_fault(const ptx::Instruction& instruction, int lane, FaultKind kind, std::string message,
+                    uint64_t address = 0, std::vector<std::string> notes = {});
 
   Split& split() { return splits[current]; }
   // Names what the current split waits for and returns Outcome::Retry.

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Runs a command so that it sees the system but cannot change it: no network, everything read-only
+// but the folders it is given, an empty /tmp and home, its own process numbers. Uses bubblewrap.
+// Where bubblewrap cannot work (not installed, or namespaces are forbidden as in some containers)
+// the command runs under the plain limits, and the result says so and why.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/subprocess.h"
+
+namespace weft {
+
+struct Sandbox {
+  std::vector<std::string> writable;  // folders that the command may change
+  std::vector<std::string> readable;  // folders to show again although they lie in a hidden one
+  std::vector<std::string> hidden;    // more folders that appear empty
+  bool gpu = false;                   // shows the devices named /dev/nvidia*
+};
+
+struct SandboxSupport {
+  bool available = false;
+  std::string reason;  // why not, one sentence; empty when available
+};
+
+// Tried once, by running a command in a sandbox.
+const SandboxSupport& sandbox_support();
+
+struct SandboxedOutcome {
+  ProcessOutcome outcome;
+  bool sandboxed = false;
+  std::string reason;  // why not
+};
+
+// Paths are absolute. The command's working directory must be visible inside.
+Result<SandboxedOutcome> run_sandboxed(const Command& command, const Sandbox& sandbox);
+
+}  // namespace weft

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Checks and times one built candidate on a real GPU: loads the shared object as the judge's worker
+// does, runs it at one shape, compares with a float64 reference computed here by the simplest
+// kernels, and prints one line of JSON. One process per case, so a candidate that hangs or faults
+// costs only its own line; tests/gpu/run starts and times out the processes.
+//
+//   hopper_kernels CANDIDATE.so gemm M N K [REPEATS]
+//   hopper_kernels CANDIDATE.so attention BATCH TOKENS HEADS HEAD_DIM CAUSAL [REPEATS]
+//   hopper_kernels CANDIDATE.so backward BATCH TOKENS HEADS HEAD_DIM CAUSAL [REPEATS]
+//   hopper_kernels device
+//
+// Outputs are poisoned with NaN before the run and lie between guard zones that must not change.
+// With REPEATS > 0 the candidate is timed: five batches of that many launches between two events,
+// the median batch counts.
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <tvm/ffi/c_api.h>
+#include <tvm/ffi/extra/c_env_api.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+cudaStream_t stream;
+std::string raised;
+
+[[noreturn]] void stop(const std::string& outcome, const std::string& detail) {
+  std::string safe = detail;
+  for (char& c : safe) {
+    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 32) c = ' ';
+  }
+  std::printf("{\"outcome\": \"%s\", \"detail\": \"%s\"}\n", outcome.c_str(), safe.c_str());
+  std::fflush(stdout);
+  std::_Exit(1);
+}
+
+void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) {
+    stop("cuda_error", std::string(what) + ": " + cudaGetErrorString(status));
+  }
+}
+
+__device__ __forceinline__ uint32_t hash(uint64_t x) {
+  x = (x ^ (x >> 31)) * 0x7fb5d329728ea185ull;
+  x = (x ^ (x >> 27)) * 0x81dadef4bc2dd44dull;
+  return static_cast<uint32_t>((x ^ (x >> 33)) >> 16);
+}
+
+__device__ __forceinline__ float normal(uint64_t seed) {
+  const float u = (hash(2 * seed) + 1.0f) * 2.3283064e-10f;
+  const float v = hash(2 * seed + 1) * 2.3283064e-10f;
+  return sqrtf(-2.0f * logf(u)) * cospif(2.0f * v);
+}
+
+// N(0,1), and with `spiky` a second draw of standard deviation 10 added to one element in a
+// thousand.
+__global__ void fill(__nv_bfloat16* data, size_t count, uint64_t seed, bool spiky) {
+  for (size_t i = blockIdx.x * size_t{256} + threadIdx.x; i < count; i += gridDim.x * size_t{256}) {
+    float value = normal(seed * 0x9e3779b97f4a7c15ull + i);
+    if (spiky && hash(~(seed + i)) < 4294967u) value += 10.0f * normal(~i * 31 + seed);
+    data[i] = __float2bfloat16(value);
+  }
+}
+
+// Device memory with a guard zone before and behind it.
+class Buffer {
+ public:
+  static constexpr size_t kGuard = 4096;
+  explicit Buffer(size_t bytes) : bytes_(bytes) {
+    check(cudaMalloc(&base_, bytes + 2 * kGuard), "cudaMalloc");
+    check(cudaMemset(base_, 0xff, bytes + 2 * kGuard), "cudaMemset");
+  }
+  template <typename T>
+  T* as() const {
+    return reinterpret_cast<T*>(base_ + kGuard);
+  }
+  size_t bytes() const { return bytes_; }
+  template <typename T>
+  std::vector<T> read() const {
+    std::vector<T> host(bytes_ / sizeof(T));
+    check(cudaMemcpy(host.data(), base_ + kGuard, bytes_, cudaMemcpyDeviceToHost), "read back");
+    return host;
+  }
+  bool guards_intact() const {
+    std::vector<uint8_t> host(kGuard);
+    for (const size_t offset : {size_t{0}, kGuard + bytes_}) {
+      check(cudaMemcpy(host.data(), base_ + offset, kGuard, cudaMemcpyDeviceToHost), "read guard");
+      for (const uint8_t byte : host) {
+        if (byte != 0xff) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  uint8_t* base_ = nullptr;
+  size_t bytes_;
+};
+
+struct Tensor {
+  Buffer buffer;
+  std::vector<int64_t> shape;
+  DLTensor view{};
+  Tensor(std::vector<int64_t> extents, DLDataType type)
+      : buffer(size(extents, type)), shape(extents) {
+    view.data = buffer.as<void>();
+    view.device = {kDLCUDA, 0};
+    view.ndim = static_cast<int32_t>(shape.size());
+    view.dtype = type;
+    view.shape = shape.data();
+  }
+  Tensor(const Tensor&) = delete;
+  static size_t size(const std::vector<int64_t>& extents, DLDataType type) {
+    size_t count = type.bits / 8;
+    for (const int64_t extent : extents) count *= static_cast<size_t>(extent);
+    return count;
+  }
+  __nv_bfloat16* bf16() const { return buffer.as<__nv_bfloat16>(); }
+  void randomize(uint64_t seed, bool spiky) {
+    fill<<<1024, 256>>>(bf16(), buffer.bytes() / 2, seed, spiky);
+    check(cudaDeviceSynchronize(), "fill");
+  }
+};
+
+constexpr DLDataType kBf16{kDLBfloat, 16, 1};
+constexpr DLDataType kFloat{kDLFloat, 32, 1};
+
+using Run = int (*)(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+
+void call(Run run, const std::vector<Tensor*>& tensors) {
+  std::vector<TVMFFIAny> args(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    args[i] = {};
+    args[i].type_index = kTVMFFIDLTensorPtr;
+    args[i].v_ptr = &tensors[i]->view;
+  }
+  TVMFFIAny result{};
+  if (run(nullptr, args.data(), static_cast<int32_t>(args.size()), &result) != 0) {
+    stop("refused", raised);
+  }
+}
+
+double milliseconds(Run run, const std::vector<Tensor*>& tensors, int repeats) {
+  cudaEvent_t begin, end;
+  check(cudaEventCreate(&begin), "event");
+  check(cudaEventCreate(&end), "event");
+  std::vector<float> batches;
+  for (int batch = 0; batch < 6; ++batch) {
+    check(cudaEventRecord(begin, stream), "record");
+    for (int i = 0; i < repeats; ++i) call(run, tensors);
+    check(cudaEventRecord(end, stream), "record");
+    check(cudaEventSynchronize(end), "timed run");
+    float elapsed = 0;
+    check(cudaEventElapsedTime(&elapsed, begin, end), "elapsed");
+    if (batch > 0) batches.push_back(elapsed / static_cast<float>(repeats));
+  }
+  std::sort(batches.begin(), batches.end());
+  return batches[batches.size() / 2];
+}
+
+// ||out - reference|| / ||reference||, and the largest difference in units of the reference's root
+// mean square. NaN anywhere gives NaN.
+struct Difference {
+  double square_error = 0, square = 0, largest = 0;
+  size_t count = 0;
+  void add(double value, double reference) {
+    const double error = std::fabs(value - reference);
+    square_error += error * error;
+    square += reference * reference;
+    if (!(error <= largest)) largest = error;
+    ++count;
+  }
+  double relative() const { return std::sqrt(square_error / square); }
+  double worst() const { return largest / std::sqrt(square / static_cast<double>(count)); }
+};
+
+void report(const std::vector<std::pair<const char*, Difference>>& outputs, bool guards,
+            double tolerance, double ms, double flops) {
+  bool right = guards;
+  std::string errors;
+  for (const auto& [name, difference] : outputs) {
+    right = right && difference.relative() <= tolerance;
+    char text[128];
+    std::snprintf(text, sizeof text, "%s\"%s\": {\"relative\": %.3g, \"worst\": %.3g}",
+                  errors.empty() ? "" : ", ", name, difference.relative(), difference.worst());
+    errors += text;
+  }
+  // JSON has no NaN.
+  for (size_t at; (at = errors.find("-nan")) != std::string::npos;) errors.replace(at, 4, "null");
+  for (size_t at; (at = errors.find("nan")) != std::string::npos;) errors.replace(at, 3, "null");
+  for (size_t at; (at = errors.find("inf")) != std::string::npos;) errors.replace(at, 3, "null");
+  std::printf("{\"outcome\": \"%s\", \"guards_intact\": %s, \"errors\": {%s}",
+              right ? "right" : "wrong", guards ? "true" : "false", errors.c_str());
+  if (ms > 0) std::printf(", \"milliseconds\": %.5f, \"tflops\": %.1f", ms, flops / ms * 1e-9);
+  std::printf("}\n");
+}
+
+// One thread a sampled element.
+__global__ void gemm_reference(const __nv_bfloat16* a, const __nv_bfloat16* b, double* out,
+                               const uint64_t* samples, int count, int n, int k) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  if (i >= count) return;
+  const __nv_bfloat16* row = a + samples[i] / n * k;
+  const __nv_bfloat16* column = b + samples[i] % n * k;
+  double sum = 0;
+  for (int j = 0; j < k; ++j) {
+    sum = fma(double(__bfloat162float(row[j])), double(__bfloat162float(column[j])), sum);
+  }
+  out[i] = sum;
+}
+
+int check_gemm(Run run, int64_t m, int64_t n, int64_t k, int repeats) {
+  Tensor a({m, k}, kBf16), b({n, k}, kBf16), c({m, n}, kBf16);
+  a.randomize(1, false);
+  b.randomize(2, false);
+  call(run, {&a, &b, &c});
+  check(cudaStreamSynchronize(stream), "candidate");
+  const double ms = repeats > 0 ? milliseconds(run, {&a, &b, &c}, repeats) : 0;
+
+  // Everything where that is little, else every element of a stride that is coprime to n.
+  const uint64_t elements = static_cast<uint64_t>(m) * n;
+  const uint64_t step = elements <= (1u << 21) ? 1 : elements / (1u << 20) | 1;
+  std::vector<uint64_t> samples;
+  for (uint64_t i = 0; i < elements; i += step) samples.push_back(i);
+  Buffer device_samples(samples.size() * 8), device_reference(samples.size() * 8);
+  check(cudaMemcpy(device_samples.as<void>(), samples.data(), samples.size() * 8,
+                   cudaMemcpyHostToDevice),
+        "samples");
+  gemm_reference<<<(samples.size() + 255) / 256, 256>>>(
+      a.bf16(), b.bf16(), device_reference.as<double>(), device_samples.as<uint64_t>(),
+      static_cast<int>(samples.size()), static_cast<int>(n), static_cast<int>(k));
+  check(cudaDeviceSynchronize(), "reference");
+  const auto reference = device_reference.read<double>();
+  const auto out = c.buffer.read<__nv_bfloat16>();
+  Difference difference;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    difference.add(__bfloat162float(out[samples[i]]), reference[i]);
+  }
+  report({{"c", difference}},
+         a.buffer.guards_intact() && b.buffer.guards_intact() && c.buffer.guards_intact(), 5e-3, ms,
+         2.0 * m * n * k);
+  return 0;
+}
+
+struct Attention {
+  int batch, tokens, heads, head_dim;
+  bool causal;
+  __host__ __device__ size_t row(int b, int token, int head) const {
+    return ((size_t(b) * tokens + token) * heads + head) * head_dim;
+  }
+};
+
+__device__ double dot(const __nv_bfloat16* x, const __nv_bfloat16* y, int count) {
+  double sum = 0;
+  for (int i = 0; i < count; ++i) {
+    sum = fma(double(__bfloat162float(x[i])), double(__bfloat162float(y[i])), sum);
+  }
+  return sum;
+}
+
+__device__ double block_reduce(double value, bool maximum) {
+  __shared__ double parts[128];
+  __syncthreads();
+  parts[threadIdx.x] = value;
+  __syncthreads();
+  double total = parts[0];
+  for (int i = 1; i < 128; ++i) total = maximum ? fmax(total, parts[i]) : total + parts[i];
+  return total;
+}
+
+// One block of 128 threads a sampled row: its scores in shared memory, then its output and lse.
+__global__ void attention_reference(Attention p, const __nv_bfloat16* q, const __nv_bfloat16* k,
+                                    const __nv_bfloat16* v, const int* samples, double* o,
+                                    double* lse) {
+  extern __shared__ double weights[];
+  const int token = samples[blockIdx.x] % p.tokens;
+  const int head = samples[blockIdx.x] / p.tokens % p.heads;
+  const int b = samples[blockIdx.x] / p.tokens / p.heads;
+  const int keys = p.causal ? token + 1 : p.tokens;
+  double largest = -INFINITY;
+  for (int j = threadIdx.x; j < keys; j += 128) {
+    weights[j] = dot(q + p.row(b, token, head), k + p.row(b, j, head), p.head_dim) /
+                 sqrt(double(p.head_dim));
+    largest = fmax(largest, weights[j]);
+  }
+  largest = block_reduce(largest, true);
+  double sum = 0;
+  for (int j = threadIdx.x; j < keys; j += 128) sum += weights[j] = exp(weights[j] - largest);
+  sum = block_reduce(sum, false);
+  for (int d = threadIdx.x; d < p.head_dim; d += 128) {
+    double out = 0;
+    for (int j = 0; j < keys; ++j) {
+      out = fma(weights[j], double(__bfloat162float(v[p.row(b, j, head) + d])), out);
+    }
+    o[size_t(blockIdx.x) * p.head_dim + d] = out / sum;
+  }
+  if (threadIdx.x == 0) lse[blockIdx.x] = largest + log(sum);
+}
+
+// Rows are numbered (batch * heads + head) * tokens + token, the order of lse.
+std::vector<int> sampled_rows(const Attention& p, int at_most) {
+  const int rows = p.batch * p.heads * p.tokens;
+  const int step = rows <= at_most ? 1 : rows / at_most | 1;
+  std::vector<int> samples;
+  for (int i = 0; i < rows; i += step) samples.push_back(i);
+  samples.push_back(rows - 1);
+  return samples;
+}
+
+struct AttentionReference {
+  std::vector<double> o, lse;
+};
+
+AttentionReference reference_of(const Attention& p, const Tensor& q, const Tensor& k,
+                                const Tensor& v, const std::vector<int>& samples) {
+  Buffer rows(samples.size() * 4), o(samples.size() * p.head_dim * 8), lse(samples.size() * 8);
+  check(cudaMemcpy(rows.as<void>(), samples.data(), samples.size() * 4, cudaMemcpyHostToDevice),
+        "samples");
+  const int shared = p.tokens * 8;
+  check(cudaFuncSetAttribute(attention_reference, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             shared),
+        "reference shared memory");
+  attention_reference<<<samples.size(), 128, shared>>>(
+      p, q.bf16(), k.bf16(), v.bf16(), rows.as<int>(), o.as<double>(), lse.as<double>());
+  check(cudaDeviceSynchronize(), "reference");
+  return {o.read<double>(), lse.read<double>()};
+}
+
+int check_attention(Run run, const Attention& p, int repeats) {
+  const std::vector<int64_t> shape{p.batch, p.tokens, p.heads, p.head_dim};
+  Tensor q(shape, kBf16), k(shape, kBf16), v(shape, kBf16), o(shape, kBf16);
+  Tensor lse({p.batch, p.heads, p.tokens}, kFloat);
+  q.randomize(1, true);
+  k.randomize(2, true);
+  v.randomize(3, true);
+  call(run, {&q, &k, &v, &o, &lse});
+  check(cudaStreamSynchronize(stream), "candidate");
+  const double ms = repeats > 0 ? milliseconds(run, {&q, &k, &v, &o, &lse}, repeats) : 0;
+
+  const std::vector<int> samples = sampled_rows(p, 4096);
+  const AttentionReference reference = reference_of(p, q, k, v, samples);
+  const auto out = o.buffer.read<__nv_bfloat16>();
+  const auto out_lse = lse.buffer.read<float>();
+  Difference o_difference, lse_difference;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const int token = samples[i] % p.tokens;
+    const int head = samples[i] / p.tokens % p.heads;
+    const size_t row = p.row(samples[i] / p.tokens / p.heads, token, head);
+    for (int d = 0; d < p.head_dim; ++d) {
+      o_difference.add(__bfloat162float(out[row + d]), reference.o[i * p.head_dim + d]);
+    }
+    lse_difference.add(out_lse[samples[i]], reference.lse[i]);
+  }
+  bool guards = true;
+  for (const Tensor* tensor : {&q, &k, &v, &o, &lse}) {
+    guards = guards && tensor->buffer.guards_intact();
+  }
+  const double flops =
+      4.0 * p.batch * p.heads * p.head_dim * double(p.tokens) * p.tokens / (p.causal ? 2 : 1);
+  report({{"o", o_difference}, {"lse", lse_difference}}, guards, 1e-2, ms, flops);
+  return 0;
+}
+
+// dQ, dK and dV of one row, by the definition: P = exp(S - lse), dS = P * (dO.V - delta), all in
+// float64 with O and lse as given to the candidate. One block a row; each thread owns head
+// dimensions.
+__global__ void backward_reference(Attention p, const __nv_bfloat16* q, const __nv_bfloat16* k,
+                                   const __nv_bfloat16* v, const __nv_bfloat16* grad,
+                                   const float* lse, const float* delta, const int* samples,
+                                   double* dq, double* dk, double* dv) {
+  extern __shared__ double weights[];
+  double* slopes = weights + p.tokens;
+  const int token = samples[blockIdx.x] % p.tokens;
+  const int head = samples[blockIdx.x] / p.tokens % p.heads;
+  const int b = samples[blockIdx.x] / p.tokens / p.heads;
+  const size_t own = p.row(b, token, head);
+  const float* row_lse = lse + (size_t(b) * p.heads + head) * p.tokens;
+  const float* row_delta = delta + (size_t(b) * p.heads + head) * p.tokens;
+  const double scale = 1.0 / sqrt(double(p.head_dim));
+  const size_t out = size_t(blockIdx.x) * p.head_dim;
+
+  // As a query: over the keys it sees.
+  for (int j = threadIdx.x; j < p.tokens; j += 128) {
+    const size_t other = p.row(b, j, head);
+    const bool seen = !p.causal || j <= token;
+    const double weight =
+        seen ? exp(dot(q + own, k + other, p.head_dim) * scale - row_lse[token]) : 0.0;
+    slopes[j] = weight * (dot(grad + own, v + other, p.head_dim) - row_delta[token]) * scale;
+  }
+  __syncthreads();
+  for (int d = threadIdx.x; d < p.head_dim; d += 128) {
+    double sum = 0;
+    for (int j = 0; j < p.tokens; ++j)
+      sum += slopes[j] * double(__bfloat162float(k[p.row(b, j, head) + d]));
+    dq[out + d] = sum;
+  }
+  __syncthreads();
+  // As a key: over the queries that see it.
+  for (int i = threadIdx.x; i < p.tokens; i += 128) {
+    const size_t other = p.row(b, i, head);
+    const bool seen = !p.causal || token <= i;
+    weights[i] = seen ? exp(dot(q + other, k + own, p.head_dim) * scale - row_lse[i]) : 0.0;
+    slopes[i] = weights[i] * (dot(grad + other, v + own, p.head_dim) - row_delta[i]) * scale;
+  }
+  __syncthreads();
+  for (int d = threadIdx.x; d < p.head_dim; d += 128) {
+    double key_sum = 0, value_sum = 0;
+    for (int i = 0; i < p.tokens; ++i) {
+      key_sum += slopes[i] * double(__bfloat162float(q[p.row(b, i, head) + d]));
+      value_sum += weights[i] * double(__bfloat162float(grad[p.row(b, i, head) + d]));
+    }
+    dk[out + d] = key_sum;
+    dv[out + d] = value_sum;
+  }
+}
+
+int check_backward(Run run, const Attention& p, int repeats) {
+  const std::vector<int64_t> shape{p.batch, p.tokens, p.heads, p.head_dim};
+  Tensor q(shape, kBf16), k(shape, kBf16), v(shape, kBf16), o(shape, kBf16), grad(shape, kBf16);
+  Tensor lse({p.batch, p.heads, p.tokens}, kFloat), delta({p.batch, p.heads, p.tokens}, kFloat);
+  Tensor dq(shape, kBf16), dk(shape, kBf16), dv(shape, kBf16);
+  q.randomize(1, true);
+  k.randomize(2, true);
+  v.randomize(3, true);
+  grad.randomize(4, true);
+
+  // The forward results that the candidate is given, from the forward reference over all rows.
+  const std::vector<int> all = sampled_rows(p, p.batch * p.heads * p.tokens);
+  const AttentionReference forward = reference_of(p, q, k, v, all);
+  const auto host_grad = grad.buffer.read<__nv_bfloat16>();
+  std::vector<__nv_bfloat16> host_o(host_grad.size());
+  std::vector<float> host_lse(all.size() - 1), host_delta(all.size() - 1);
+  for (size_t i = 0; i + 1 < all.size(); ++i) {
+    const size_t row =
+        p.row(all[i] / p.tokens / p.heads, all[i] % p.tokens, all[i] / p.tokens % p.heads);
+    double sum = 0;
+    for (int d = 0; d < p.head_dim; ++d) {
+      host_o[row + d] = __double2bfloat16(forward.o[i * p.head_dim + d]);
+      sum +=
+          double(__bfloat162float(host_o[row + d])) * double(__bfloat162float(host_grad[row + d]));
+    }
+    host_lse[i] = static_cast<float>(forward.lse[i]);
+    host_delta[i] = static_cast<float>(sum);
+  }
+  const auto upload = [](const Tensor& tensor, const void* data) {
+    check(cudaMemcpy(tensor.buffer.as<void>(), data, tensor.buffer.bytes(), cudaMemcpyHostToDevice),
+          "upload");
+  };
+  upload(o, host_o.data());
+  upload(lse, host_lse.data());
+  upload(delta, host_delta.data());
+
+  const std::vector<Tensor*> tensors{&q, &k, &v, &o, &grad, &lse, &delta, &dq, &dk, &dv};
+  call(run, tensors);
+  check(cudaStreamSynchronize(stream), "candidate");
+  const double ms = repeats > 0 ? milliseconds(run, tensors, repeats) : 0;
+
+  const std::vector<int> samples = sampled_rows(p, 2048);
+  const size_t bytes = samples.size() * p.head_dim * 8;
+  Buffer rows(samples.size() * 4), ref_q(bytes), ref_k(bytes), ref_v(bytes);
+  check(cudaMemcpy(rows.as<void>(), samples.data(), samples.size() * 4, cudaMemcpyHostToDevice),
+        "samples");
+  const int shared = p.tokens * 16;
+  check(
+      cudaFuncSetAttribute(backward_reference, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+      "reference shared memory");
+  backward_reference<<<samples.size(), 128, shared>>>(
+      p, q.bf16(), k.bf16(), v.bf16(), grad.bf16(), lse.buffer.as<float>(),
+      delta.buffer.as<float>(), rows.as<int>(), ref_q.as<double>(), ref_k.as<double>(),
+      ref_v.as<double>());
+  check(cudaDeviceSynchronize(), "reference");
+
+  const auto compare = [&](const Tensor& tensor, const Buffer& reference) {
+    const auto out = tensor.buffer.read<__nv_bfloat16>();
+    const auto expected = reference.read<double>();
+    Difference difference;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      const size_t row = p.row(samples[i] / p.tokens / p.heads, samples[i] % p.tokens,
+                               samples[i] / p.tokens % p.heads);
+      for (int d = 0; d < p.head_dim; ++d) {
+        difference.add(__bfloat162float(out[row + d]), expected[i * p.head_dim + d]);
+      }
+    }
+    return difference;
+  };
+  bool guards = true;
+  for (const Tensor* tensor : tensors) guards = guards && tensor->buffer.guards_intact();
+  const double flops =
+      10.0 * p.batch * p.heads * p.head_dim * double(p.tokens) * p.tokens / (p.causal ? 2 : 1);
+  report({{"dq", compare(dq, ref_q)}, {"dk", compare(dk, ref_k)}, {"dv", compare(dv, ref_v)}},
+         guards, 1e-2, ms, flops);
+  return 0;
+}
+
+int describe_device() {
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  int driver = 0, runtime = 0;
+  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  std::printf(
+      "{\"name\": \"%s\", \"compute_capability\": \"%d.%d\", \"multiprocessors\": %d, "
+      "\"cuda_driver_api\": %d, \"cuda_runtime\": %d}\n",
+      properties.name, properties.major, properties.minor, properties.multiProcessorCount, driver,
+      runtime);
+  return 0;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void TVMFFIErrorSetRaisedFromCStr(
+    const char* kind, const char* message) {
+  raised = std::string(kind) + ": " + message;
+}
+extern "C" __attribute__((visibility("default"))) TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t,
+                                                                                        int32_t) {
+  return stream;
+}
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  if (args.size() == 1 && args[0] == "device") return describe_device();
+  if (args.size() < 5) {
+    std::fprintf(stderr, "usage: see the head of tests/gpu/hopper_kernels.cu\n");
+    return 2;
+  }
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+  void* library = dlopen(args[0].c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) stop("not_loaded", dlerror());
+  const auto run = reinterpret_cast<Run>(dlsym(library, "__tvm_ffi_run"));
+  if (run == nullptr) stop("not_loaded", "no symbol __tvm_ffi_run");
+
+  const auto number = [&](size_t i) { return i < args.size() ? std::atoi(args[i].c_str()) : 0; };
+  if (args[1] == "gemm") return check_gemm(run, number(2), number(3), number(4), number(5));
+  const Attention problem{number(2), number(3), number(4), number(5), number(6) != 0};
+  if (args[1] == "attention") return check_attention(run, problem, number(7));
+  if (args[1] == "backward") return check_backward(run, problem, number(7));
+  std::fprintf(stderr, "unknown family %s\n", args[1].c_str());
+  return 2;
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// One pass gathers everything; the rules are applied to what it found.
+#include "ptxbench/problems/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace weft::problems {
+namespace {
+
+// A constant factor explains an output when it leaves less than this of the error.
+constexpr double kExplained = 2e-2;
+
+struct Sums {
+  double error = 0, expected = 0, product = 0, actual = 0;  // of squares, and expected times actual
+  double worst_outlier = 0;  // largest |error| in units of the tolerance at max(|expected|, rms)
+  double worst_row = 0;      // largest row norm of the error relative to the row's own norm
+  int64_t worst_row_index = 0;
+};
+
+bool holds_poison(const Tensor& tensor, int64_t index, uint8_t poison) {
+  const size_t size = byte_size(tensor.dtype);
+  const std::byte* start = tensor.bytes.data() + static_cast<size_t>(index) * size;
+  return std::all_of(start, start + size, [&](std::byte b) { return b == std::byte{poison}; });
+}
+
+std::vector<int64_t> unflatten(int64_t flat, const std::vector<int64_t>& shape) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t i = shape.size(); i-- > 0;) {
+    index[i] = flat % shape[i];
+    flat /= shape[i];
+  }
+  return index;
+}
+
+double root_mean_square(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float value : values) sum += double{value} * value;
+  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+void note_bad(Comparison& result, int64_t index, int64_t width, double expected, double actual,
+              const std::vector<int64_t>& shape) {
+  const int64_t row = index / width, column = index % width;
+  if (result.first_bad.empty()) {
+    result.first_bad = unflatten(index, shape);
+    result.first_expected = expected;
+    result.first_actual = actual;
+    result.bad_rows = {row, row};
+    result.bad_columns = {column, column};
+  }
+  result.bad_rows[1] = row;
+  result.bad_columns = {std::min(result.bad_columns[0], column),
+                        std::max(result.bad_columns[1], column)};
+}
+
+Sums gather(const Tensor& actual, const std::vector<float>& expected, const Tolerance& tolerance,
+            uint8_t poison, Comparison& result) {
+  const std::vector<float> values = to_float(actual);
+  const int64_t width = actual.shape.empty() ? 1 : actual.shape.back();
+  const double rms = root_mean_square(expected);
+  Sums sums;
+  double row_error = 0, row_expected = 0;
+  for (int64_t i = 0; i < result.elements; ++i) {
+    const double want = expected[i], got = values[i];
+    if (!std::isfinite(got)) {
+      ++result.non_finite;
+      ++result.mismatched;
+      result.untouched += holds_poison(actual, i, poison);
+      note_bad(result, i, width, want, got, actual.shape);
+    } else {
+      const double error = std::abs(got - want);
+      const double limit = tolerance.absolute + tolerance.relative * std::abs(want);
+      const double outlier_limit =
+          tolerance.absolute + tolerance.relative * std::max(std::abs(want), rms);
+      result.max_absolute_error = std::max(result.max_absolute_error, error);
+      result.max_relative_error =
+          std::max(result.max_relative_error, error / std::max(std::abs(want), tolerance.absolute));
+      sums.worst_outlier = std::max(sums.worst_outlier, error / outlier_limit);
+      sums.error += error * error;
+      sums.expected += want * want;
+      sums.product += want * got;
+      sums.actual += got * got;
+      row_error += error * error;
+      row_expected += want * want;
+      if (error > limit) {
+        ++result.mismatched;
+        result.untouched += holds_poison(actual, i, poison);
+        note_bad(result, i, width, want, got, actual.shape);
+      }
+    }
+    if ((i + 1) % width == 0) {
+      // A row whose expected values vanish is measured against a thousandth of the usual row.
+      const double scale =
+          std::sqrt(row_expected) + 1e-3 * rms * std::sqrt(static_cast<double>(width));
+      const double ratio =
+          scale > 0 ? std::sqrt(row_error) / scale : (row_error > 0 ? INFINITY : 0);
+      if (ratio > sums.worst_row) {
+        sums.worst_row = ratio;
+        sums.worst_row_index = i / width;
+      }
+      row_error = row_expected = 0;
+    }
+  }
+  return sums;
+}
+
+void look_for_factor(const Sums& sums, Comparison& result) {
+  if (sums.expected <= 0 || result.non_finite > 0) return;
+  const double factor = sums.product / sums.expected;
+  const double residual = sums.actual - factor * sums.product;  // squared norm of what is left
+  if (std::abs(factor - 1) > 2e-2 && residual <= kExplained * kExplained * sums.actual)
+    result.factor = factor;
+}
+
+std::string judge(const Sums& sums, const Tolerance& tolerance, const Comparison& result) {
+  if (result.elements == 0) return "no element was compared";
+  if (result.non_finite > 0)
+    return fmt::format("NaN or infinity in {} of {} elements", result.non_finite, result.elements);
+  if (tolerance.kind == Tolerance::Kind::RelativeNorm) {
+    if (!(result.relative_norm <= tolerance.norm_limit)) {
+      return fmt::format("relative norm of the error {:.3g} exceeds {:.3g}", result.relative_norm,
+                         tolerance.norm_limit);
+    }
+    if (!(sums.worst_row <= tolerance.row_norm_limit)) {
+      return fmt::format("relative norm of the error {:.3g} in row {} exceeds {:.3g}",
+                         sums.worst_row, sums.worst_row_index, tolerance.row_norm_limit);
+    }
+    return {};
+  }
+  const double matched =
+      1 - static_cast<double>(result.mismatched) / static_cast<double>(result.elements);
+  if (matched < tolerance.matched_ratio) {
+    return fmt::format("{} of {} elements differ by more than {} + {} |expected|",
+                       result.mismatched, result.elements, tolerance.absolute, tolerance.relative);
+  }
+  if (sums.worst_outlier > tolerance.outlier_factor) {
+    return fmt::format("few elements differ ({} of {}), but by up to {:.3g} times the tolerance",
+                       result.mismatched, result.elements, sums.worst_outlier);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Tolerance> tolerance_of(const Definition& definition, const TensorSpec& output) {
+  const std::string_view word = definition.tag("tolerance." + output.name);
+  Tolerance tolerance;
+  if (word == "relative_norm") {
+    tolerance.kind = Tolerance::Kind::RelativeNorm;
+    if (definition.tag("family") == "mha_bwd") tolerance.norm_limit = 2e-2;
+  } else if (!word.empty() && word != "matched_ratio") {
+    return Error(fmt::format("unknown tolerance class: \"{}\" in {}", word, definition.file),
+                 "the tag tolerance.<output>: takes matched_ratio or relative_norm");
+  }
+  return tolerance;
+}
+
+Comparison compare(const Tensor& actual, const std::vector<float>& expected,
+                   const Tolerance& tolerance, uint8_t poison) {
+  INVARIANT(actual.count() == static_cast<int64_t>(expected.size()));
+  Comparison result;
+  result.elements = actual.count();
+  const Sums sums = gather(actual, expected, tolerance, poison, result);
+  result.relative_norm =
+      sums.expected > 0 ? std::sqrt(sums.error / sums.expected) : (sums.error > 0 ? INFINITY : 0);
+  result.reason = judge(sums, tolerance, result);
+  result.passed = result.reason.empty();
+  if (!result.passed) look_for_factor(sums, result);
+  return result;
+}
+
+}  // namespace weft::problems

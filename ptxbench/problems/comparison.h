@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Is an output close enough to what it should be, and if not, how does it differ? The statistics
+// are made to be evidence: first wrong element, where the wrong ones lie, whether a constant factor
+// explains them, whether they were written at all.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ptxbench/problems/definition.h"
+#include "ptxbench/problems/tensor.h"
+
+namespace weft::problems {
+
+struct Tolerance {
+  enum class Kind : uint8_t {
+    MatchedRatio,  // |error| <= absolute + relative |expected| for matched_ratio of the elements
+    RelativeNorm,  // norm of the error <= norm_limit times the norm of the expected values
+  };
+  Kind kind = Kind::MatchedRatio;
+  double absolute = 1e-2, relative = 1e-2;
+  double matched_ratio = 0.999;
+  double norm_limit = 1e-2;
+  // However few the wrong elements are, none may be wrong by more than this many tolerances (taken
+  // at the root mean square of the tensor), so that one wrong row of thousands is seen.
+  double outlier_factor = 10;
+  // RelativeNorm only: the same bound for each row (last axis), where most of a tensor could hide
+  // it.
+  double row_norm_limit = 0.1;
+};
+
+// From the tag "tolerance.<output>:"; gradients get twice the norm, since bfloat16 rounds both P
+// and dS.
+Result<Tolerance> tolerance_of(const Definition& definition, const TensorSpec& output);
+
+struct Comparison {
+  bool passed = false;
+  std::string reason;  // why not; empty when passed
+  int64_t elements = 0;
+  int64_t mismatched = 0;  // elements outside absolute + relative |expected|
+  int64_t non_finite = 0;
+  int64_t untouched = 0;  // wrong elements that still hold the poison
+  double max_absolute_error = 0;
+  double max_relative_error = 0;  // relative to max(|expected|, absolute tolerance)
+  double relative_norm = 0;
+  std::vector<int64_t> first_bad;  // index of the first wrong element
+  double first_expected = 0, first_actual = 0;
+  // The wrong elements lie in rows first ... last and columns first ... last (columns: last axis).
+  std::array<int64_t, 2> bad_rows{}, bad_columns{};
+  double factor = 0;  // 0, or the constant that the expected values were multiplied by
+};
+
+// `poison` is the byte that filled the output before the call.
+Comparison compare(const Tensor& actual, const std::vector<float>& expected,
+                   const Tolerance& tolerance, uint8_t poison);
+
+}  // namespace weft::problems

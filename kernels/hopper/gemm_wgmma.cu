@@ -99,11 +99,7 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensor
     const Tile tile = tile_at<kClusterBlocks>(index, cluster_rows, columns, rank);
     for (int step = 0; step < steps; ++step, at.advance()) {
       const uint32_t full = shared.full(at.stage);
-      if constexpr (kClusterBlocks == 1) {
-        weft::barrier_wait(shared.empty(at.stage), at.parity ^ 1);
-      } else {
-        weft::barrier_wait_cluster(shared.empty(at.stage), at.parity ^ 1);
-      }
+      weft::barrier_wait(shared.empty(at.stage), at.parity ^ 1);
       weft::barrier_arrive_expect(full, kStageBytes);
       weft::tma_load(shared.tile_a(at.stage), map_a, full, step * kTileK, tile.row);
       if constexpr (kClusterBlocks == 1) {

@@ -4,12 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace weft::isa {
 
 enum class Space : uint8_t {
-  Generic,        // no space written: the address says which
+  Generic,  // no space written: the address says which
   Register,
   Constant,
   Global,
@@ -21,6 +22,8 @@ enum class Space : uint8_t {
   Texture,
 };
 
-std::string_view name(Space space);   // "global", "shared::cluster", ...
+std::string_view name(Space space);  // "global", "shared::cluster", ...
+// "shared::cta" -> Space::Shared; nothing when the word is no state space. No leading dot.
+std::optional<Space> parse_space(std::string_view word);
 
 }  // namespace weft::isa

@@ -56,6 +56,8 @@ struct Variable {
   Linkage linkage = Linkage::Internal;
   bool managed = false;                    // .attribute(.managed)
   bool is_pointer = false;                 // `.param .u64 .ptr .global .align 16`
+  isa::Space pointer_space = isa::Space::Generic;
+  uint32_t pointer_alignment = 0;          // 0: not written
   SourcePosition position;
   uint64_t size() const;                   // bytes; 0 for `name[]`
 };
@@ -76,6 +78,7 @@ struct RegisterOperand {
   uint32_t index = 0;                      // into Function::registers
   Component component = Component::Whole;
   bool negated = false;                    // !%p
+  std::string_view selector = {};            // of video instructions: "b0", "h1", "b7632"; else empty
 };
 struct SpecialRegister {
   std::string_view name;                   // "tid", "laneid", "clock64": without % and component
@@ -200,11 +203,14 @@ struct Function {
   std::optional<Extent3> max_threads;      // .maxntid
   std::optional<Extent3> required_threads; // .reqntid
   std::optional<uint32_t> min_blocks;      // .minnctapersm
+  std::optional<uint32_t> max_blocks;      // .maxnctapersm
   std::optional<uint32_t> max_registers;   // .maxnreg
   std::optional<Extent3> required_cluster; // .reqnctapercluster
   std::optional<uint32_t> max_cluster_rank;// .maxclusterrank
   bool explicit_cluster = false;           // .explicitcluster
   bool blocks_are_clusters = false;        // .blocksareclusters
+  std::optional<uint32_t> abi_preserve;          // .abi_preserve
+  std::optional<uint32_t> abi_preserve_control;  // .abi_preserve_control
 
   std::vector<Register> registers;
   std::vector<Variable> variables;         // .local .shared .param .const .global declared inside

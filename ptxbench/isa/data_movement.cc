@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Moves, loads, stores and cache control (section 9.7.9).
+#include "ptxbench/isa/catalogue.h"
+
+namespace weft::isa {
+namespace {
+
+using enum InstructionFamily;
+
+constexpr Row kRows[] = {
+    {.syntax = "mov.<type>  d, a",
+     .types = "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64", .since = 10, .family = Move},
+    {.syntax = "mov.<type>  d, a",
+     .types = "b128 f16 f16x2 bf16 bf16x2", .since = 83, .target = "sm_70", .family = Move},
+    {.syntax = "mov{.v2|v4}.<type>  d, a",
+     .types = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64", .since = 10, .family = Move},
+    {.syntax = "ld{.weak}{.const|global|local|param|param::entry|param::func|"
+               "<shared>}{.<loadcache>}{.<level1>}{.<level2>}{.L2::cache_hint}{.<prefetch2>}{.v2|v4|"
+               "v8}{.unified}.<type>  d, [a]{, policy}",
+     .types = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", .since = 10,
+     .family = LoadStore},
+    {.syntax = "ld.volatile{.const|global|local|param|param::entry|param::func|"
+               "<shared>}{.<prefetch2>}{.v2|v4|v8}.<type>  d, [a]",
+     .types = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", .since = 10,
+     .family = LoadStore},
+    {.syntax = "ld.relaxed|acquire.<scope>{.const|global|local|param|param::entry|param::func|"
+               "<shared>}{.<level1>}{.<level2>}{.L2::cache_hint}{.<prefetch2>}{.v2|v4|v8}.<type>  "
+               "d, [a]{, policy}",
+     .types = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", .since = 60,
+     .target = "sm_70", .family = LoadStore},
+    {.syntax = "ld.mmio.relaxed.sys{.global}.<type>  d, [a]",
+     .types = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", .since = 82,
+     .target = "sm_70", .family = LoadStore},
+    {.syntax = "ld.global{.ca|cg|cs}.nc{.<level1>}{.<level2>}{.L2::cache_hint}{.<prefetch2>}{.v2|v4|"
+               "v8}.<type>  d, [a]{, policy}",
+     .types = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", .since = 31,
+     .target = "sm_32", .family = LoadStore},
+    {.syntax = "ldu{.global}{.v2|v4}.<type>  d, [a]",
+     .types = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", .since = 20,
+     .target = "sm_20", .family = LoadStore},
+    {.syntax = "st{.weak}{.const|global|local|param|param::entry|param::func|"
+               "<shared>}{.<storecache>}{.<level1>}{.<level2>}{.L2::cache_hint}{.v2|v4|v8}.<type>  "
+               "[a], b{, policy}",
+     .types = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", .since = 10,
+     .family = LoadStore},
+    {.syntax = "st.volatile{.const|global|local|param|param::entry|param::func|<shared>}{.v2|v4|"
+               "v8}.<type>  [a], b",
+     .types = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", .since = 10,
+     .family = LoadStore},
+    {.syntax = "st.relaxed|release.<scope>{.const|global|local|param|param::entry|param::func|"
+               "<shared>}{.<level1>}{.<level2>}{.L2::cache_hint}{.v2|v4|v8}.<type>  [a], b{, policy}",
+     .types = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", .since = 60,
+     .target = "sm_70", .family = LoadStore},
+    {.syntax = "st.mmio.relaxed.sys{.global}.<type>  [a], b",
+     .types = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64", .since = 82,
+     .target = "sm_70", .family = LoadStore},
+    {.syntax = "multimem.ld_reduce{.weak|relaxed|acquire}{.<scope>}{.global}.min|max|add|and|or|"
+               "xor{.acc::f32|acc::f16}{.v2|v4|v8}.<type>  d, [a]",
+     .types = "b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 e4m3 e5m2 e4m3x4 e5m2x4",
+     .since = 81, .target = "sm_90", .family = Atomic},
+    {.syntax = "multimem.st{.weak|relaxed|release}{.<scope>}{.global}{.v2|v4|v8}.<type>  [a], b",
+     .types = "b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 e4m3 e5m2 e4m3x4 e5m2x4",
+     .since = 81, .target = "sm_90", .family = LoadStore},
+    {.syntax = "multimem.red{.relaxed|release}{.<scope>}{.global}.min|max|add|and|or|xor{.v2|v4|"
+               "v8}.<type>  [a], b",
+     .types = "b32 b64 u32 u64 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 e4m3 e5m2 e4m3x4 e5m2x4",
+     .since = 81, .target = "sm_90", .family = Atomic},
+    {.syntax = "prefetch{.global|local}.L1|L2  [a]",
+     .since = 20, .target = "sm_20", .family = Prefetch},
+    {.syntax = "prefetch.global.L2::evict_last|L2::evict_normal  [a]",
+     .since = 74, .target = "sm_80", .family = Prefetch},
+    {.syntax = "prefetch{.const|param|param::entry}.tensormap  [a]",
+     .since = 80, .target = "sm_90", .family = Prefetch},
+    {.syntax = "prefetchu.L1  [a]", .since = 20, .target = "sm_20", .family = Prefetch},
+    {.syntax = "applypriority{.global}.L2::evict_normal  [a], size",
+     .since = 74, .target = "sm_80", .family = Prefetch},
+    {.syntax = "discard{.global}.L2  [a], size",
+     .since = 74, .target = "sm_80", .family = Prefetch},
+    {.syntax = "createpolicy.fractional.L2::evict_last|L2::evict_normal|L2::evict_first|"
+               "L2::evict_unchanged{.L2::evict_first|L2::evict_unchanged}.b64  policy{, fraction}",
+     .since = 74, .target = "sm_80", .family = Prefetch},
+    {.syntax = "createpolicy.range{.global}.L2::evict_last|L2::evict_normal|L2::evict_first|"
+               "L2::evict_unchanged{.L2::evict_first|L2::evict_unchanged}.b64  policy, [a], "
+               "primary, total",
+     .since = 74, .target = "sm_80", .family = Prefetch},
+    {.syntax = "createpolicy.cvt.L2.b64  policy, a",
+     .since = 74, .target = "sm_80", .family = Prefetch},
+};
+
+constexpr auto kForms = read_rows(kRows);
+
+}  // namespace
+
+std::span<const Form> data_movement() { return kForms; }
+
+}  // namespace weft::isa

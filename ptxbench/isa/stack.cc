@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The per-thread stack (section 9.7.17).
+#include "ptxbench/isa/catalogue.h"
+
+namespace weft::isa {
+namespace {
+
+using enum InstructionFamily;
+
+constexpr Row kRows[] = {
+    {.syntax = "stacksave.<type>  d",
+     .types = "u32 u64", .since = 73, .target = "sm_52", .family = Stack},
+    {.syntax = "stackrestore.<type>  a",
+     .types = "u32 u64", .since = 73, .target = "sm_52", .family = Stack},
+    {.syntax = "alloca.<type>  p, size{, align}",
+     .types = "u32 u64", .since = 73, .target = "sm_52", .family = Stack},
+};
+
+constexpr auto kForms = read_rows(kRows);
+
+}  // namespace
+
+std::span<const Form> stack() { return kForms; }
+
+}  // namespace weft::isa

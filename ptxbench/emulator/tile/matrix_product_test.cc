@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Operands are put into shared memory element by element through the canonical layouts of the
+// manual's table (PTX ISA 9.0, "Canonical Layouts", shapes and strides in elements), and products
+// are written out in double precision. Neither shares code with what is tested: the layouts here
+// are nested shapes and strides over elements, the values come from decoding each narrow format by
+// its definition.
+
+#include "ptxbench/emulator/tile/matrix_product.h"
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "ptxbench/emulator/tile/matrix_descriptor.h"
+
+namespace weft::emulator {
+namespace {
+
+double decode(TileElement element, uint32_t bits) {
+  const auto fields = [&](int exponent_bits, int mantissa_bits, int bias) {
+    const uint32_t mantissa = bits & ((1u << mantissa_bits) - 1);
+    const int exponent = static_cast<int>((bits >> mantissa_bits) & ((1u << exponent_bits) - 1));
+    const double sign = (bits >> (exponent_bits + mantissa_bits)) & 1 ? -1 : 1;
+    const double fraction = std::ldexp(mantissa, -mantissa_bits);
+    return sign * (exponent == 0 ? std::ldexp(fraction, 1 - bias)
+                                 : std::ldexp(1 + fraction, exponent - bias));
+  };
+  switch (element) {
+    case TileElement::F16:
+      return fields(5, 10, 15);
+    case TileElement::Bf16:
+      return fields(8, 7, 127);
+    case TileElement::Tf32:
+      bits &= ~0x1fffu;
+      return fields(8, 23, 127);
+    case TileElement::E4m3:
+      return fields(4, 3, 7);
+    case TileElement::E5m2:
+      return fields(5, 2, 15);
+    case TileElement::S8:
+      return static_cast<int8_t>(bits);
+    case TileElement::U8:
+      return bits;
+    case TileElement::S4:
+      return static_cast<int>(bits ^ 8) - 8;
+    case TileElement::U4:
+      return bits;
+    case TileElement::B1:
+      return bits;
+  }
+  return 0;
+}
+
+// Random bits of a finite value of moderate size; low bits that tf32 ignores are set.
+uint32_t draw(TileElement element, std::mt19937& random) {
+  switch (element) {
+    case TileElement::F16:
+      return (random() & 0x83ff) | ((10 + random() % 8) << 10);
+    case TileElement::Bf16:
+      return (random() & 0x807f) | ((122 + random() % 8) << 7);
+    case TileElement::Tf32:
+      return (random() & 0x807fffff) | ((122 + random() % 8) << 23);
+    case TileElement::E4m3:
+      return random() % 0x7f | (random() & 0x80);
+    case TileElement::E5m2:
+      return random() % 0x50 | (random() & 0x80);
+    case TileElement::S4:
+    case TileElement::U4:
+      return random() & 0xf;
+    case TileElement::B1:
+      return random() & 1;
+    default:
+      return random() & 0xff;
+  }
+}
+
+void put(std::byte* memory, uint32_t element_index, int bits, uint32_t value) {
+  if (bits >= 8) {
+    std::memcpy(memory + element_index * (bits / 8), &value, bits / 8);
+    return;
+  }
+  const uint32_t first = element_index * bits;
+  for (int i = 0; i < bits; ++i) {
+    auto& byte = reinterpret_cast<uint8_t&>(memory[(first + i) / 8]);
+    const uint8_t bit = static_cast<uint8_t>(1u << ((first + i) % 8));
+    byte = static_cast<uint8_t>((value >> i) & 1 ? byte | bit : byte & ~bit);
+  }
+}
+
+// One mode of a nested layout: the coordinate is split by the shapes, first one fastest.
+struct Mode {
+  std::vector<uint32_t> shape, stride;
+  uint32_t operator()(uint32_t coordinate) const {
+    uint32_t offset = 0;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const uint32_t part = i + 1 < shape.size() ? coordinate % shape[i] : coordinate;
+      coordinate /= shape[i];
+      offset += part * stride[i];
+    }
+    return offset;
+  }
+};
+
+struct Canonical {
+  Mode outer, depth;  // M or N, and K; offsets in elements
+  int swizzle_bits;   // B of Swizzle<B, 4, 3>
+  uint64_t descriptor;
+};
+
+// The manual's table: T elements make 128 bits; LBO and SBO in elements here.
+Canonical canonical(SwizzleMode mode, Major major, uint32_t t, uint32_t start,
+                    uint32_t outer_size) {
+  const int swizzle_bits = mode == SwizzleMode::None      ? 0
+                           : mode == SwizzleMode::Bytes32 ? 1
+                           : mode == SwizzleMode::Bytes64 ? 2
+                                                          : 3;
+  const uint32_t w = 1u << swizzle_bits;
+  Canonical c;
+  c.swizzle_bits = swizzle_bits;
+  uint32_t leading, stride;
+  if (major == Major::Depth) {
+    stride = 8 * w * t;  // dense: the next eight rows follow
+    leading = mode == SwizzleMode::None ? stride * (outer_size / 8) : t;
+    c.outer = {{8, 1u << 20}, {w * t, stride}};
+    c.depth = {{t, 1u << 20}, {1, leading}};
+  } else if (mode == SwizzleMode::None) {
+    stride = 8 * t;  // ((T,1,m),(8,k)) : ((1,T,SBO),(1T,LBO))
+    leading = stride * (outer_size / t);
+    c.outer = {{t, 1u << 20}, {1, stride}};
+    c.depth = {{8, 1u << 20}, {t, leading}};
+  } else {
+    stride = 8 * w * t;    // ((T,W,m),(8,k)) : ((1,T,LBO),(W T,SBO))
+    leading = stride * 2;  // two groups of eight k in a step of sixteen
+    c.outer = {{t * w, 1u << 20}, {1, leading}};
+    c.depth = {{8, 1u << 20}, {w * t, stride}};
+  }
+  const auto encode = [&](uint32_t elements) { return uint64_t{elements / t}; };  // of 16 bytes
+  c.descriptor = (start >> 4) | encode(leading) << 16 | encode(stride) << 32 | uint64_t(mode) << 62;
+  return c;
+}
+
+struct Case {
+  TileElement a, b;
+  Major a_major = Major::Depth, b_major = Major::Depth;
+};
+
+// Fills shared memory with an operand and returns its values by (outer, k).
+std::vector<double> place(std::byte* shared, const Canonical& layout, uint32_t start,
+                          TileElement element, int outer, int depth, std::mt19937& random) {
+  const int bits = element_bits(element);
+  std::vector<double> values(outer * depth);
+  for (int i = 0; i < outer; ++i)
+    for (int k = 0; k < depth; ++k) {
+      const uint32_t value = draw(element, random);
+      values[i * depth + k] = decode(element, value);
+      const uint64_t bit = uint64_t{start} * 8 + uint64_t{layout.outer(i) + layout.depth(k)} * bits;
+      // Swizzle<B, 4, 3>: byte address bits 4 and up take bits 7 and up.
+      uint64_t byte = bit / 8;
+      byte ^= ((byte >> 7) & ((1u << layout.swizzle_bits) - 1)) << 4;
+      put(shared, static_cast<uint32_t>((byte * 8 + bit % 8) / bits), bits, value);
+    }
+  return values;
+}
+
+void check(const Case& test, SwizzleMode a_mode, SwizzleMode b_mode, int columns) {
+  std::mt19937 random(static_cast<unsigned>(columns) * 17 + static_cast<unsigned>(a_mode) * 4 +
+                      static_cast<unsigned>(b_mode));
+  constexpr int kRows = 64;
+  const int bits = element_bits(test.a), depth = 256 / bits, t = 128 / bits;
+  constexpr uint32_t kSpace = 96 * 1024;
+  std::vector<std::byte> storage(2 * kSpace + 1024);
+  auto* shared = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(storage.data()) + 1023) &
+                                              ~uintptr_t{1023});
+  const uint32_t b_start = kSpace;
+  const Canonical a_layout = canonical(a_mode, test.a_major, t, 0, kRows);
+  const Canonical b_layout = canonical(b_mode, test.b_major, t, b_start, columns);
+  const auto a = place(shared, a_layout, 0, test.a, kRows, depth, random);
+  const auto b = place(shared, b_layout, b_start, test.b, columns, depth, random);
+
+  const MatrixShape shape{test.a,
+                          test.b,
+                          kRows,
+                          static_cast<uint16_t>(columns),
+                          static_cast<uint16_t>(depth),
+                          test.a_major,
+                          test.b_major};
+  MatrixStep step;
+  step.a = descriptor_rows(decode_descriptor(a_layout.descriptor), test.a_major, shared);
+  step.b = descriptor_rows(decode_descriptor(b_layout.descriptor), test.b_major, shared);
+  const auto reference = [&](int i, int j) {
+    double sum = 0;
+    for (int k = 0; k < depth; ++k) sum += a[i * depth + k] * b[j * depth + k];
+    return sum;
+  };
+  const auto magnitude = [&](int i, int j) {
+    double sum = 0;
+    for (int k = 0; k < depth; ++k) sum += std::abs(a[i * depth + k] * b[j * depth + k]);
+    return sum;
+  };
+  std::vector<uint32_t> storage_c(kRows * columns);
+  for (const TileEngine* engine : available_tile_engines()) {
+    std::fill(storage_c.begin(), storage_c.end(), 0u);
+    const auto index = [&](int i, int j) {
+      return ((i / 8 * columns / 8 + j / 8) * 2 + j % 2) * 32 + i % 8 * 4 + j % 8 / 2;
+    };
+    if (test.a == TileElement::B1 || is_integer(test.a)) {
+      std::vector<int32_t*> parts;
+      for (size_t i = 0; i < storage_c.size(); i += 32)
+        parts.push_back(reinterpret_cast<int32_t*>(&storage_c[i]));
+      if (test.a == TileElement::B1)
+        accumulate_bits(shape, {&step, 1}, BitOperation::And, parts.data());
+      else
+        accumulate(*engine, shape, {&step, 1}, parts.data());
+      for (int i = 0; i < kRows; ++i)
+        for (int j = 0; j < columns; ++j)
+          ASSERT_EQ(static_cast<int32_t>(storage_c[index(i, j)]), reference(i, j))
+              << engine->name << i << "," << j;
+    } else {
+      std::vector<float*> parts;
+      for (size_t i = 0; i < storage_c.size(); i += 32)
+        parts.push_back(reinterpret_cast<float*>(&storage_c[i]));
+      step.negate = columns % 16 == 8;
+      accumulate(*engine, shape, {&step, 1}, parts.data());
+      for (int i = 0; i < kRows; ++i)
+        for (int j = 0; j < columns; ++j) {
+          float value;
+          std::memcpy(&value, &storage_c[index(i, j)], 4);
+          // Each of `depth` sums in fp32 rounds by at most 2^-24 of what is there.
+          const double bound = std::ldexp(magnitude(i, j), -24) * depth;
+          ASSERT_NEAR(step.negate ? -value : value, reference(i, j), bound)
+              << engine->name << " " << i << "," << j;
+        }
+    }
+  }
+}
+
+constexpr SwizzleMode kModes[] = {SwizzleMode::None, SwizzleMode::Bytes128, SwizzleMode::Bytes64,
+                                  SwizzleMode::Bytes32};
+
+TEST(MatrixProduct, ReadsEveryTypeThroughEverySwizzle) {
+  constexpr Case kCases[] = {
+      {TileElement::F16, TileElement::F16},   {TileElement::Bf16, TileElement::Bf16},
+      {TileElement::Tf32, TileElement::Tf32}, {TileElement::E4m3, TileElement::E4m3},
+      {TileElement::E4m3, TileElement::E5m2}, {TileElement::E5m2, TileElement::E4m3},
+      {TileElement::E5m2, TileElement::E5m2}, {TileElement::S8, TileElement::S8},
+      {TileElement::S8, TileElement::U8},     {TileElement::U8, TileElement::S8},
+      {TileElement::U8, TileElement::U8},     {TileElement::S4, TileElement::U4},
+      {TileElement::U4, TileElement::S4},     {TileElement::B1, TileElement::B1}};
+  for (const Case& test : kCases)
+    for (SwizzleMode a_mode : kModes)
+      for (SwizzleMode b_mode : kModes) check(test, a_mode, b_mode, a_mode == b_mode ? 24 : 40);
+}
+
+TEST(MatrixProduct, ReadsTransposedOperandsThroughEverySwizzle) {
+  for (TileElement element : {TileElement::F16, TileElement::Bf16})
+    for (Major a_major : {Major::Depth, Major::Outer})
+      for (Major b_major : {Major::Depth, Major::Outer})
+        for (SwizzleMode a_mode : kModes)
+          for (SwizzleMode b_mode : kModes)
+            check({element, element, a_major, b_major}, a_mode, b_mode, 72);
+}
+
+TEST(MatrixProduct, TakesEveryWidthOfWgmma) {
+  for (int columns = 8; columns <= 256; columns += 8)
+    check({TileElement::Bf16, TileElement::Bf16}, SwizzleMode::Bytes128, SwizzleMode::Bytes64,
+          columns);
+}
+
+TEST(MatrixProduct, EightBitFloatsDecodeNanAndInfinity) {
+  // e4m3 has one NaN pattern a sign and no infinity; e5m2 is like f16 (PTX ISA 5.2.3).
+  alignas(128) std::byte shared[4096] = {};
+  const auto run = [&](TileElement element, uint8_t pattern) {
+    std::memset(shared, 0, sizeof shared);
+    shared[0] = std::byte{pattern};
+    shared[2048] = std::byte{element == TileElement::E4m3 ? uint8_t{0x38} : uint8_t{0x3c}};  // 1.0
+    MatrixStep step;
+    step.a = {.base = shared, .group_stride = 128, .chunk_stride = 256};
+    step.b = {.base = shared, .start = 2048, .group_stride = 128, .chunk_stride = 128};
+    float c[4 * 32] = {};
+    float* parts[4] = {c, c + 32, c + 64, c + 96};
+    accumulate(portable_engine(), {element, element, 16, 8, 32}, {&step, 1}, parts);
+    return c[0];
+  };
+  EXPECT_TRUE(std::isnan(run(TileElement::E4m3, 0x7f)));
+  EXPECT_TRUE(std::isnan(run(TileElement::E4m3, 0xff)));
+  EXPECT_EQ(run(TileElement::E4m3, 0x7e), 448.0f);
+  EXPECT_EQ(run(TileElement::E4m3, 0x01), 0.001953125f);
+  EXPECT_EQ(run(TileElement::E5m2, 0x7c), INFINITY);
+  EXPECT_TRUE(std::isnan(run(TileElement::E5m2, 0x7d)));
+  EXPECT_EQ(run(TileElement::E5m2, 0x7b), 57344.0f);
+}
+
+TEST(MatrixDescriptor, DecodesTheManualsFields) {
+  const MatrixDescriptor d =
+      decode_descriptor(uint64_t{0x440} | uint64_t{8} << 16 | uint64_t{64} << 32 |
+                        uint64_t{5} << 49 | uint64_t{1} << 62);
+  EXPECT_EQ(d.start, 0x4400u);
+  EXPECT_EQ(d.leading_offset, 128u);
+  EXPECT_EQ(d.stride_offset, 1024u);
+  EXPECT_EQ(d.base_offset, 5u);
+  EXPECT_EQ(d.mode, SwizzleMode::Bytes128);
+  EXPECT_EQ(
+      describe(d),
+      "start 0x4400, leading offset 128, stride offset 1024, base offset 5, 128-byte swizzle");
+}
+
+TEST(MatrixDescriptor, ReachesTheLastLineOfTheOperand) {
+  const MatrixDescriptor d{
+      .start = 1024, .leading_offset = 16, .stride_offset = 1024, .mode = SwizzleMode::Bytes128};
+  EXPECT_EQ(reach(descriptor_rows(d, Major::Depth, nullptr), 8, 2), 1024u + 64 * 128);
+  // MN-major, 72 columns: a full atom and one chunk of the next, 2048 bytes further.
+  const MatrixDescriptor n{
+      .start = 0, .leading_offset = 2048, .stride_offset = 1024, .mode = SwizzleMode::Bytes128};
+  EXPECT_EQ(reach(descriptor_rows(n, Major::Outer, nullptr), 2, 9), 4096u);
+}
+
+}  // namespace
+}  // namespace weft::emulator

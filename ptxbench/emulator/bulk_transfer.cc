@@ -97,7 +97,7 @@ bool find_destinations(Warp& warp, const Op& op, int lane, const IntoShared& for
   if (named.word == nullptr)
     return refuse(warp, op, lane, FaultKind::InvalidBarrier, std::string(why), barrier_address);
 
-  if (form.multicast == kNoSlot) {
+  if (form.multicast == kNoSlot && !form.every_block) {
     if (named.owner != owner && !form.pair)
       return refuse(warp, op, lane, FaultKind::InvalidBarrier,
                     "mbarrier of the bulk copy is not in the block that receives the bytes",
@@ -118,8 +118,9 @@ bool find_destinations(Warp& warp, const Op& op, int lane, const IntoShared& for
     return true;
   }
 
-  const uint32_t mask = warp.read<uint16_t>(form.multicast)[lane];
   const auto& blocks = self.cluster->blocks;
+  const uint32_t mask =
+      form.every_block ? (1u << blocks.size()) - 1 : warp.read<uint16_t>(form.multicast)[lane];
   if (mask >> blocks.size() != 0)
     return refuse(
         warp, op, lane, FaultKind::InvalidInstruction,

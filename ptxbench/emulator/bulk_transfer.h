@@ -28,6 +28,7 @@ struct IntoShared {
   Address destination;
   Address barrier;
   Slot multicast = kNoSlot;  // 16-bit mask of ranks
+  bool every_block = false;  // to all blocks of the cluster
   bool pair = false;         // .cta_group::2: the barrier of the pair that has its parity
 };
 

@@ -236,6 +236,7 @@ struct Module {
   std::vector<Function> functions;          // declarations and definitions, in order
   std::vector<SourceFile> files;
   std::vector<std::pair<std::string, std::string>> aliases;  // .alias new, old
+  std::vector<std::string_view> sections;   // debug data, as written: `.section .debug_str { ... }`
 };
 
 }  // namespace weft::ptx

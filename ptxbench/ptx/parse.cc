@@ -26,7 +26,7 @@ Parser::Parser(std::string text, std::string file_name)
 Result<std::shared_ptr<const Module>> Parser::run() {
   parse_header();
   while (peek().kind != Token::Kind::End && !too_many_errors()) parse_module_item();
-  if (errors_.diagnostics.empty()) resolve_globals();
+  resolve_globals();
   if (!errors_.diagnostics.empty()) return std::move(errors_);
   return std::shared_ptr<const Module>(module_);
 }

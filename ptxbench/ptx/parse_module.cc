@@ -154,14 +154,14 @@ bool Parser::parse_file() {
   return true;
 }
 
-// Debug sections are data for debuggers; nothing here reads them.
+// Debug sections are data for debuggers; they are kept as text, and nothing here reads them.
 bool Parser::parse_section() {
-  if (peek().kind == Token::Kind::Dotted || peek().kind == Token::Kind::Identifier ||
-      peek().kind == Token::Kind::String) {
-    take();
-  }
+  const std::string_view name = peek().text;
+  const char* begin = name.data() - (peek().kind == Token::Kind::Dotted ? 1 : 0);
+  if (peek().kind == Token::Kind::Dotted || peek().kind == Token::Kind::Identifier) take();
   if (!peek().is('{')) return fail_here("'{' after the section's name");
   skip_block();
+  module_->sections.emplace_back(begin, static_cast<std::size_t>(last_end_ - begin));
   return true;
 }
 

@@ -5,9 +5,9 @@
 // heads, tokens] float32; d is 64, 96, 128 or 256. attention_forward_causal_wgmma.cu is the same
 // with keys behind the query masked.
 //
-//   block of 3 warpgroups for 128 queries of one head
-//   warpgroup 0     producer: one lane streams tiles of K and V through two rings of 2 stages
-//   warpgroup 1, 2  consumers: 64 queries each
+//   block of 3 warpgroups for 128 queries of one head (4 for 192 where d is 64)
+//   warpgroup 0        producer: one lane streams tiles of K and V through two rings of 2 stages
+//   warpgroup 1, 2, 3  consumers: 64 queries each
 //
 // The scores never leave registers. A consumer keeps for each row the maximum m so far, the sum l
 // of exp(score - m) and the output O scaled alike; a new tile with a larger maximum rescales both
@@ -40,17 +40,21 @@
 namespace {
 
 constexpr bool kCausal = WEFT_CAUSAL != 0;
-constexpr int kConsumers = 2;
-constexpr int kQueries = 64 * kConsumers;
-constexpr int kThreads = 128 * (1 + kConsumers);
 constexpr int kStages = 2;
-// Named barriers: 1, 2 turns of the consumers; 3, 4 inside each of them.
+// Named barriers: one per consumer for its turn, one per consumer inside it.
 constexpr int kTurnBarrier = 1;
-constexpr int kGroupBarrier = 3;
+constexpr int kGroupBarrier = 4;
 
-// Shared memory of one block. Tiles are stored as panels of 64 columns: 128 bytes a row, swizzled.
+// Shape and shared memory of one block. Tiles are stored as panels of 64 columns: 128 bytes a row,
+// swizzled.
 template <int kHeadDim>
 struct Layout {
+  // Short heads leave registers free: three consumers share what a tile of K and V costs to bring.
+  static constexpr int kConsumers = kHeadDim == 64 ? 3 : 2;
+  static constexpr int kQueries = 64 * kConsumers;
+  static constexpr int kThreads = 128 * (1 + kConsumers);
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : 24;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 240;
   static constexpr int kKeys = kHeadDim > 128 ? 64 : 128;
   static constexpr int kPanels = (kHeadDim + 63) / 64;
   static constexpr uint32_t kQueryPanelBytes = kQueries * 128;
@@ -170,9 +174,9 @@ __device__ __forceinline__ void produce(const Maps& maps, const Layout<kHeadDim>
   using L = Layout<kHeadDim>;
   weft::barrier_arrive_expect(shared.queries_full(), L::kQueryBytes);
   for (int panel = 0; panel < L::kPanels; ++panel) {
-    for (int half = 0; half < kConsumers; ++half) {
-      weft::tma_load(shared.queries() + panel * L::kQueryPanelBytes + half * 64 * 128, maps.q,
-                     shared.queries_full(), panel * 64, head, query + half * 64, batch);
+    for (int part = 0; part < L::kConsumers; ++part) {
+      weft::tma_load(shared.queries() + panel * L::kQueryPanelBytes + part * 64 * 128, maps.q,
+                     shared.queries_full(), panel * 64, head, query + part * 64, batch);
     }
   }
   RingPosition at;
@@ -249,10 +253,10 @@ __device__ __forceinline__ void consume(const Maps& maps, const Layout<kHeadDim>
   auto release = [&](uint32_t empty) {
     if (lane == 0) weft::barrier_arrive(empty);
   };
-  // Only tiles that touch the diagonal or the end of the sequence need a mask: the first ones
-  // visited.
-  constexpr int kMaskedTiles = kCausal ? (kQueries + L::kKeys - 1) / L::kKeys : 1;
+  // Only tiles that reach over the diagonal or the end of the sequence need a mask.
+  const int unmasked_keys = kCausal ? min(tokens, query + 1) : tokens;
   auto mask = [&](int tile) {
+    if ((tile + 1) * L::kKeys <= unmasked_keys) return;
     const int first = tile * L::kKeys + 2 * (lane % 4);
 #pragma unroll
     for (int i = 0; i < L::kKeys / 2; ++i) {
@@ -275,21 +279,24 @@ __device__ __forceinline__ void consume(const Maps& maps, const Layout<kHeadDim>
   pack_weights(weights, scores);
 
   // Consumer 0 may issue first.
-  if (consumer == 1 && tiles > 1) weft::named_barrier_arrive(kTurnBarrier, 256);
+  constexpr int kLast = L::kConsumers - 1;
+  if (consumer == kLast && tiles > 1) weft::named_barrier_arrive(kTurnBarrier, 256);
   for (int visited = 1; visited < tiles; ++visited) {
     weft::barrier_wait(shared.keys_full(keys_at.stage), keys_at.parity);
     weft::named_barrier_sync(kTurnBarrier + consumer, 256);
     multiply_keys<kHeadDim>(scores, queries, shared.keys(keys_at.stage));
     weft::barrier_wait(shared.values_full(values_at.stage), values_at.parity);
     multiply_values<kHeadDim>(output, weights, shared.values(values_at.stage), visited > 1);
-    // Nobody waits for the last turn of consumer 1.
-    if (consumer == 0 || visited + 1 < tiles) {
-      weft::named_barrier_arrive(kTurnBarrier + 1 - consumer, 256);
+    // Nobody waits for the last turn of the last consumer.
+    if (consumer < kLast) {
+      weft::named_barrier_arrive(kTurnBarrier + consumer + 1, 256);
+    } else if (visited + 1 < tiles) {
+      weft::named_barrier_arrive(kTurnBarrier, 256);
     }
     weft::wgmma_wait<1>();
     weft::pin_registers(scores);
     release(shared.keys_empty(keys_at.stage));
-    if (visited < kMaskedTiles) mask(tiles - 1 - visited);
+    mask(tiles - 1 - visited);
     softmax.update(scores, scale_log2);
     weft::wgmma_wait<0>();
     weft::pin_registers(output);
@@ -341,7 +348,7 @@ __device__ __forceinline__ void consume(const Maps& maps, const Layout<kHeadDim>
 }
 
 template <int kHeadDim>
-__global__ void __launch_bounds__(kThreads, 1)
+__global__ void __launch_bounds__(Layout<kHeadDim>::kThreads, 1)
     attention_forward(const __grid_constant__ Maps maps, float* lse, int tokens, int heads,
                       float scale) {
   using L = Layout<kHeadDim>;
@@ -349,18 +356,18 @@ __global__ void __launch_bounds__(kThreads, 1)
   const L shared{(weft::shared_address(dynamic_shared) + 1023) & ~1023u};
   // Causal work grows with the query, so the longest blocks start first.
   const int query_tile = kCausal ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
-  const int query = query_tile * kQueries;
+  const int query = query_tile * L::kQueries;
   const int head = blockIdx.y;
   const int batch = blockIdx.z;
-  const int last_key = kCausal ? min(tokens, query + kQueries) : tokens;
+  const int last_key = kCausal ? min(tokens, query + L::kQueries) : tokens;
   const int tiles = (last_key + L::kKeys - 1) / L::kKeys;
 
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < kStages; ++stage) {
       weft::barrier_init(shared.keys_full(stage), 1);
       weft::barrier_init(shared.values_full(stage), 1);
-      weft::barrier_init(shared.keys_empty(stage), 4 * kConsumers);
-      weft::barrier_init(shared.values_empty(stage), 4 * kConsumers);
+      weft::barrier_init(shared.keys_empty(stage), 4 * L::kConsumers);
+      weft::barrier_init(shared.values_empty(stage), 4 * L::kConsumers);
     }
     weft::barrier_init(shared.queries_full(), 1);
     weft::fence_barrier_init();
@@ -368,12 +375,12 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();
 
   if (threadIdx.x < 128) {
-    weft::release_registers<24>();
+    weft::release_registers<L::kProducerRegisters>();
     if (threadIdx.x < 32 && weft::elect_one_lane()) {
       produce<kHeadDim>(maps, shared, tiles, query, head, batch);
     }
   } else {
-    weft::acquire_registers<240>();
+    weft::acquire_registers<L::kConsumerRegisters>();
     consume<kHeadDim>(maps, shared, lse, tiles, query, head, batch, tokens, heads, scale);
   }
 }
@@ -403,8 +410,8 @@ void launch(const Problem& problem) {
 #endif
   WEFT_CUDA_CHECK(cudaFuncSetAttribute(attention_forward<kHeadDim>,
                                        cudaFuncAttributeMaxDynamicSharedMemorySize, L::kBytes));
-  const dim3 grid((problem.tokens + kQueries - 1) / kQueries, problem.heads, problem.batches);
-  attention_forward<kHeadDim><<<grid, kThreads, L::kBytes, problem.stream>>>(
+  const dim3 grid((problem.tokens + L::kQueries - 1) / L::kQueries, problem.heads, problem.batches);
+  attention_forward<kHeadDim><<<grid, L::kThreads, L::kBytes, problem.stream>>>(
       maps, problem.lse, static_cast<int>(problem.tokens), static_cast<int>(problem.heads), scale);
   WEFT_CUDA_CHECK(cudaGetLastError());
 }

@@ -18,8 +18,6 @@
 namespace weft {
 namespace {
 
-enum Step : int32_t { kForkStep, kDirectoryStep, kLimitStep, kExecuteStep };
-
 // Descriptors that the keeper uses itself; all above are closed.
 constexpr int kStatus = 3;
 constexpr int kStarted = 4;
@@ -39,7 +37,7 @@ void report(const KeeperReport& text) {
   [[maybe_unused]] const ssize_t written = write(kStatus, &text, sizeof text);
 }
 
-[[noreturn]] void fail_start(Step step) {
+[[noreturn]] void fail_start(StartStep step) {
   report({.kind = KeeperReport::Kind::StartFailed, .system_error = errno, .step = step});
   _exit(127);
 }
@@ -47,7 +45,8 @@ void report(const KeeperReport& text) {
 void set_limit(int resource, uint64_t value) {
   if (value == 0) return;
   const rlimit limit{.rlim_cur = value, .rlim_max = value};
-  if (setrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) fail_start(kLimitStep);
+  if (setrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0)
+    fail_start(StartStep::SetLimit);
 }
 
 void reset_signals() {
@@ -75,7 +74,7 @@ void volunteer_for_out_of_memory() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   volunteer_for_out_of_memory();
   if (orders.working_directory != nullptr && chdir(orders.working_directory) != 0)
-    fail_start(kDirectoryStep);
+    fail_start(StartStep::EnterDirectory);
   set_limit(RLIMIT_AS, orders.limits.address_space_bytes);
   set_limit(RLIMIT_CPU, orders.limits.cpu_seconds);
   set_limit(RLIMIT_FSIZE, orders.limits.file_bytes);
@@ -83,7 +82,7 @@ void volunteer_for_out_of_memory() {
   setrlimit(RLIMIT_CORE, &no_core);
   reset_signals();
   execve(orders.program, orders.arguments, orders.environment);
-  fail_start(kExecuteStep);
+  fail_start(StartStep::Execute);
 }
 
 // Kills every direct child, the adopted ones included. Their own children come to us next.
@@ -176,7 +175,7 @@ void keep_process(const KeeperOrders& orders) {
 
   const int standard[3] = {kFirstUnused, kFirstUnused + 1, kFirstUnused + 2};
   Program program{.pid = fork()};
-  if (program.pid < 0) fail_start(kForkStep);
+  if (program.pid < 0) fail_start(StartStep::Fork);
   if (program.pid == 0) become_program(orders, standard);
   // The program's ends must be its own, or the parent would never see them close.
   close(kStarted);

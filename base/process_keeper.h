@@ -11,20 +11,20 @@
 
 namespace weft {
 
+// What the program does between the fork and its first instruction.
+enum class StartStep : int32_t { Fork, EnterDirectory, SetLimit, Execute };
+
 // What the keeper and the program before its start write to the status pipe.
 struct KeeperReport {
   enum class Kind : int32_t { StartFailed, Ended };
   Kind kind = Kind::Ended;
-  int32_t system_error = 0;  // StartFailed: errno
-  int32_t step = 0;          // StartFailed: index into kStartSteps
-  int32_t wait_status = 0;   // Ended: of the program itself
+  int32_t system_error = 0;          // StartFailed: errno
+  StartStep step = StartStep::Fork;  // StartFailed: where
+  int32_t wait_status = 0;           // Ended: of the program itself
   uint64_t cpu_microseconds = 0;
   uint64_t largest_resident_bytes = 0;  // of all reaped processes, as the kernel counts it
   uint64_t resident_bytes_at_fork = 0;  // below this the number above is the parent's, not theirs
 };
-
-inline constexpr const char* kStartSteps[] = {"fork", "enter the working directory", "set a limit",
-                                              "execute"};
 
 // Everything prepared before the fork.
 struct KeeperOrders {

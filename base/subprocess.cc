@@ -232,6 +232,20 @@ Result<Done> check(const Command& command, std::string& program) {
   return Done{};
 }
 
+const char* describe(StartStep step) {
+  switch (step) {
+    case StartStep::Fork:
+      return "fork";
+    case StartStep::EnterDirectory:
+      return "enter the working directory";
+    case StartStep::SetLimit:
+      return "set a limit";
+    case StartStep::Execute:
+      return "execute";
+  }
+  return "";
+}
+
 std::string seconds_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%g s", seconds);
@@ -330,7 +344,7 @@ Result<ProcessOutcome> run(const Command& command) {
   }
   if (reports.start_failed) {
     const KeeperReport& report = *reports.start_failed;
-    return Error("cannot start " + command.arguments.front() + ": " + kStartSteps[report.step] +
+    return Error("cannot start " + command.arguments.front() + ": " + describe(report.step) +
                  " failed: " + std::strerror(report.system_error));
   }
   if (!reports.ended) return Error("the process that watched " + program + " was killed");

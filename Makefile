@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The front door. Each command sets the machine up if something is missing, builds, and runs.
+.PHONY: help demo test quick build setup format clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    set up, build, and judge the example kernels on this machine's processor"
+	@echo "make test    set up, build, and run everything that must hold (.ci/run)"
+	@echo "make quick   for developers: rules, incremental build and fast tests, under a minute"
+	@echo "make build   set up and build into build/release/bin"
+	@echo "make format  put the C++ sources into the house format"
+	@echo "make clean   remove what was built"
+
+setup:
+	@tools/setup
+
+build: setup
+	@tools/build release
+
+demo: build
+	@tools/demo
+
+test: setup
+	@.ci/run
+
+quick:
+	@.ci/run --quick
+
+format:
+	@.ci/rules/files '*.h' '*.cc' | xargs clang-format -i
+
+clean:
+	rm -rf build runs

@@ -8,6 +8,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "atom{.relaxed|acquire|release|acq_rel}{.<scope>}{.global|"
                "<shared>}.add{.L2::cache_hint}.<type>  d, [a], b{, policy}",
@@ -23,53 +24,66 @@ constexpr Row kRows[] = {
      .since = 11, .family = Atomic},
     {.syntax = "atom{.relaxed|acquire|release|acq_rel}{.<scope>}{.global|<shared>}.and|or|"
                "xor{.L2::cache_hint}.<type>  d, [a], b{, policy}",
-     .types = "b32 b64 u32 s32 u64", .since = 11, .family = Atomic},
+     .types = "b32 b64", .since = 11, .family = Atomic},
     {.syntax = "atom{.relaxed|acquire|release|acq_rel}{.<scope>}{.global|"
                "<shared>}.exch{.L2::cache_hint}.<type>  d, [a], b{, policy}",
-     .types = "b32 b64 u32 s32 u64 f32", .since = 11, .family = Atomic},
+     .types = "b32 b64", .since = 11, .family = Atomic},
     {.syntax = "atom{.relaxed|acquire|release|acq_rel}{.<scope>}{.global|"
                "<shared>}.exch{.L2::cache_hint}.b128  d, [a], b{, policy}",
      .since = 83, .target = "sm_90", .family = Atomic},
     {.syntax = "atom{.relaxed|acquire|release|acq_rel}{.<scope>}{.global|"
                "<shared>}.cas{.L2::cache_hint}.<type>  d, [a], b, c{, policy}",
-     .types = "b16 b32 b64 u32 s32 u64", .since = 11, .family = Atomic},
-    {.syntax = "atom{.relaxed|acquire|release|acq_rel}{.<scope>}{.global|"
-               "<shared>}.cas{.L2::cache_hint}.b128  d, [a], b, c{, policy}",
+     .types = "b32 b64", .since = 11, .family = Atomic},
+    {.syntax = "atom{.relaxed|acquire|release|acq_rel}{.<scope>}{.global|<shared>}.cas.b16  d, "
+               "[a], b, c",
+     .since = 63, .target = "sm_70", .family = Atomic},
+    {.syntax = "atom{.relaxed|acquire|release|acq_rel}{.<scope>}{.global|<shared>}.cas.b128  d, "
+               "[a], b, c",
      .since = 83, .target = "sm_90", .family = Atomic},
     {.syntax = "atom{.relaxed|acquire|release|"
-               "acq_rel}{.<scope>}{.global}.add{.noftz}{.L2::cache_hint}.v2|v4|v8.<type>  d, [a], "
+               "acq_rel}{.<scope>}{.global}.add{.L2::cache_hint}.v2|v4.<type>  d, [a], b{, "
+               "policy}",
+     .types = "f32", .since = 81, .target = "sm_90", .family = Atomic},
+    {.syntax = "atom{.relaxed|acquire|release|"
+               "acq_rel}{.<scope>}{.global}.add.noftz{.L2::cache_hint}.v2|v4|v8.<type>  d, [a], "
                "b{, policy}",
-     .types = "f32 f16 f16x2 bf16 bf16x2", .since = 81, .target = "sm_90", .family = Atomic},
+     .types = "f16 f16x2 bf16 bf16x2", .since = 81, .target = "sm_90", .family = Atomic},
     {.syntax = "atom{.relaxed|acquire|release|acq_rel}{.<scope>}{.global}.min|"
                "max.noftz{.L2::cache_hint}.v2|v4|v8.<type>  d, [a], b{, policy}",
      .types = "f16 f16x2 bf16 bf16x2", .since = 81, .target = "sm_90", .family = Atomic},
-    {.syntax = "red{.relaxed|release}{.<scope>}{.global|<shared>}.add{.L2::cache_hint}.<type>  [a], "
-               "b{, policy}",
-     .types = "u32 s32 u64 f32 f64", .since = 12, .family = Atomic},
-    {.syntax = "red{.relaxed|release}{.<scope>}{.global|<shared>}.add.noftz{.L2::cache_hint}.<type> "
-               " [a], b{, policy}",
-     .types = "f16 f16x2 bf16 bf16x2", .since = 62, .target = "sm_70", .family = Atomic},
-    {.syntax = "red{.relaxed|release}{.<scope>}{.global|<shared>}.min|max{.L2::cache_hint}.<type>  "
+    {.syntax = "red{.relaxed|release}{.<scope>}{.global|<shared>}.add{.L2::cache_hint}.<type>  "
                "[a], b{, policy}",
+     .types = "u32 s32 u64 f32 f64", .since = 12, .family = Atomic},
+    {.syntax = "red{.relaxed|release}{.<scope>}{.global|"
+               "<shared>}.add.noftz{.L2::cache_hint}.<type>  [a], b{, policy}",
+     .types = "f16 f16x2 bf16 bf16x2", .since = 62, .target = "sm_70", .family = Atomic},
+    {.syntax = "red{.relaxed|release}{.<scope>}{.global|<shared>}.min|"
+               "max{.L2::cache_hint}.<type>  [a], b{, policy}",
      .types = "u32 s32 u64 s64", .since = 12, .family = Atomic},
     {.syntax = "red{.relaxed|release}{.<scope>}{.global|<shared>}.inc|dec{.L2::cache_hint}.u32  "
                "[a], b{, policy}",
      .since = 12, .family = Atomic},
     {.syntax = "red{.relaxed|release}{.<scope>}{.global|<shared>}.and|or|"
                "xor{.L2::cache_hint}.<type>  [a], b{, policy}",
-     .types = "b32 b64 u32 s32 u64", .since = 12, .family = Atomic},
-    {.syntax = "red{.relaxed|release}{.<scope>}{.global}.add{.noftz}{.L2::cache_hint}.v2|v4|"
+     .types = "b32 b64", .since = 12, .family = Atomic},
+    {.syntax = "red{.relaxed|release}{.<scope>}{.global}.add{.L2::cache_hint}.v2|v4.<type>  "
+               "[a], b{, policy}",
+     .types = "f32", .since = 81, .target = "sm_90", .family = Atomic},
+    {.syntax = "red{.relaxed|release}{.<scope>}{.global}.add.noftz{.L2::cache_hint}.v2|v4|"
                "v8.<type>  [a], b{, policy}",
-     .types = "f32 f16 f16x2 bf16 bf16x2", .since = 81, .target = "sm_90", .family = Atomic},
+     .types = "f16 f16x2 bf16 bf16x2", .since = 81, .target = "sm_90", .family = Atomic},
     {.syntax = "red{.relaxed|release}{.<scope>}{.global}.min|max.noftz{.L2::cache_hint}.v2|v4|"
                "v8.<type>  [a], b{, policy}",
      .types = "f16 f16x2 bf16 bf16x2", .since = 81, .target = "sm_90", .family = Atomic},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> atomics() { return kForms; }
+std::span<const Form> atomics() {
+  return kForms;
+}
 
 }  // namespace weft::isa

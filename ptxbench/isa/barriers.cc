@@ -8,6 +8,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "barrier{.cta}.sync{.aligned}  a{, b}",
      .since = 60, .target = "sm_30", .family = Barrier},
@@ -49,16 +50,17 @@ constexpr Row kRows[] = {
      .since = 86, .target = "sm_90", .family = Fence},
     {.syntax = "membar.cta|gl|sys", .since = 14, .family = Fence},
     {.syntax = "membar.proxy.alias", .since = 75, .target = "sm_70", .family = Fence},
-    {.syntax = "membar.proxy.async{.global|shared::cta|shared::cluster}",
-     .since = 80, .target = "sm_90", .family = Fence},
     {.syntax = "griddepcontrol.launch_dependents|wait",
      .since = 78, .target = "sm_90", .family = DependentLaunch},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> barriers() { return kForms; }
+std::span<const Form> barriers() {
+  return kForms;
+}
 
 }  // namespace weft::isa

@@ -8,6 +8,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "bra{.uni}  target", .since = 10, .family = Control},
     {.syntax = "brx.idx{.uni}  a, targets", .since = 60, .target = "sm_30", .family = Control},
@@ -17,11 +18,14 @@ constexpr Row kRows[] = {
     {.syntax = "trap", .since = 10, .family = Hint},
     {.syntax = "brkpt", .since = 10, .family = Hint},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> control_flow() { return kForms; }
+std::span<const Form> control_flow() {
+  return kForms;
+}
 
 }  // namespace weft::isa

@@ -9,6 +9,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "cvt{.sat}.<type>.<type>  d, a",
      .types = "u8 u16 u32 u64 s8 s16 s32 s64", .since = 10, .family = Conversion},
@@ -16,26 +17,36 @@ constexpr Row kRows[] = {
      .types = "u8 u16 u32 u64 s8 s16 s32 s64", .since = 10, .family = Conversion},
     {.syntax = "cvt.<rndi>{.ftz}{.sat}.<type>.f16|f32|f64  d, a",
      .types = "u8 u16 u32 u64 s8 s16 s32 s64", .since = 10, .family = Conversion},
-    {.syntax = "cvt{.<rnd>|<rndi>}{.ftz}{.sat}.f16|f32|f64.f16|f32|f64  d, a",
-     .since = 10, .family = Conversion},
+    {.syntax = "cvt{.<rndi>}{.ftz}{.sat}.f32.f32  d, a", .since = 10, .family = Conversion},
+    {.syntax = "cvt{.<rndi>}{.sat}.f16.f16  d, a", .since = 10, .family = Conversion},
+    {.syntax = "cvt{.<rndi>}{.sat}.f64.f64  d, a", .since = 10, .family = Conversion},
+    {.syntax = "cvt{.ftz}{.sat}.f32.f16  d, a", .since = 10, .family = Conversion},
+    {.syntax = "cvt{.sat}.f64.f16  d, a", .since = 10, .family = Conversion},
+    {.syntax = "cvt{.ftz}{.sat}.f64.f32  d, a", .since = 10, .family = Conversion},
+    {.syntax = "cvt.<rnd>{.ftz}{.sat}.f16|f32.f64  d, a", .since = 10, .family = Conversion},
+    {.syntax = "cvt.<rnd>{.ftz}{.sat}.f16.f32  d, a", .since = 10, .family = Conversion},
     {.syntax = "cvt.<rnd>{.relu}{.satfinite}.f16|bf16.f32  d, a",
      .since = 70, .target = "sm_80", .family = Conversion},
     {.syntax = "cvt.<rnd>{.sat}.bf16.<type>  d, a",
-     .types = "u8 u16 u32 u64 s8 s16 s32 s64 f16 f64 bf16", .since = 78, .target = "sm_90",
+     .types = "u8 u16 u32 u64 s8 s16 s32 s64 f16 f64", .since = 78, .target = "sm_90",
      .family = Conversion},
+    {.syntax = "cvt.<rndi>.bf16.bf16  d, a", .since = 78, .target = "sm_90", .family = Conversion},
     {.syntax = "cvt.<rndi>{.ftz}{.sat}.<type>.bf16  d, a",
      .types = "u8 u16 u32 u64 s8 s16 s32 s64", .since = 78, .target = "sm_90",
      .family = Conversion},
-    {.syntax = "cvt{.<rnd>|<rndi>}{.ftz}{.sat}.f16|f32|f64|bf16.bf16  d, a",
-     .since = 71, .target = "sm_80", .family = Conversion},
+    {.syntax = "cvt.f32.bf16  d, a", .since = 71, .target = "sm_80", .family = Conversion},
+    {.syntax = "cvt.f64.bf16  d, a", .since = 78, .target = "sm_90", .family = Conversion},
+    {.syntax = "cvt.<rnd>.f16.bf16  d, a", .since = 78, .target = "sm_90", .family = Conversion},
     {.syntax = "cvt.rn|rz{.relu}{.satfinite}.f16x2|bf16x2.f32  d, a, b",
      .since = 70, .target = "sm_80", .family = Conversion},
     {.syntax = "cvt.rs{.relu}{.satfinite}.f16x2|bf16x2.f32  d, a, b, random",
      .since = 87, .target = "sm_100a sm_103a", .family = Conversion},
     {.syntax = "cvt.rna{.satfinite}.tf32.f32  d, a",
      .since = 70, .target = "sm_80", .family = Conversion},
-    {.syntax = "cvt.rn|rz{.satfinite}{.relu}.tf32.f32  d, a",
+    {.syntax = "cvt.rn|rz{.relu}.tf32.f32  d, a",
      .since = 78, .target = "sm_90", .family = Conversion},
+    {.syntax = "cvt.rn|rz.satfinite{.relu}.tf32.f32  d, a",
+     .since = 86, .target = "sm_100", .family = Conversion},
     {.syntax = "cvt.rn.satfinite{.relu}.e4m3x2|e5m2x2.f32  d, a, b",
      .since = 78, .target = "sm_89", .family = Conversion},
     {.syntax = "cvt.rn.satfinite{.relu}.e4m3x2|e5m2x2.f16x2  d, a",
@@ -69,11 +80,14 @@ constexpr Row kRows[] = {
     {.syntax = "getctarank{.shared::cluster}.u32|u64  d, a",
      .since = 78, .target = "sm_90", .family = Cluster},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> conversion() { return kForms; }
+std::span<const Form> conversion() {
+  return kForms;
+}
 
 }  // namespace weft::isa

@@ -8,6 +8,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "add.cc.<type>  d, a, b",
      .types = "u32 s32 u64 s64", .since = 12, .family = Integer},
@@ -22,11 +23,14 @@ constexpr Row kRows[] = {
     {.syntax = "madc.lo|hi{.cc}.<type>  d, a, b, c",
      .types = "u32 s32 u64 s64", .since = 30, .target = "sm_20", .family = Integer},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> extended_integer() { return kForms; }
+std::span<const Form> extended_integer() {
+  return kForms;
+}
 
 }  // namespace weft::isa

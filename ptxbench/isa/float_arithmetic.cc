@@ -9,6 +9,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "add{.<rnd>}{.ftz}{.sat}.f32  d, a, b", .since = 10, .family = Float},
     {.syntax = "add{.<rnd>}{.ftz}.f32x2  d, a, b",
@@ -41,11 +42,15 @@ constexpr Row kRows[] = {
     {.syntax = "abs.f64  d, a", .since = 10, .target = "sm_13", .family = Float},
     {.syntax = "neg{.ftz}.f32  d, a", .since = 10, .family = Float},
     {.syntax = "neg.f64  d, a", .since = 10, .target = "sm_13", .family = Float},
-    {.syntax = "min{.ftz}{.NaN}{.xorsign}{.abs}.f32  d, a, b", .since = 10, .family = Float},
+    {.syntax = "min{.ftz}{.NaN}.f32  d, a, b", .since = 10, .family = Float},
+    {.syntax = "min{.ftz}{.NaN}.xorsign.abs.f32  d, a, b",
+     .since = 72, .target = "sm_86", .family = Float},
     {.syntax = "min{.ftz}{.NaN}{.abs}.f32  d, a, b, c",
      .since = 88, .target = "sm_100", .family = Float},
     {.syntax = "min.f64  d, a, b", .since = 10, .target = "sm_13", .family = Float},
-    {.syntax = "max{.ftz}{.NaN}{.xorsign}{.abs}.f32  d, a, b", .since = 10, .family = Float},
+    {.syntax = "max{.ftz}{.NaN}.f32  d, a, b", .since = 10, .family = Float},
+    {.syntax = "max{.ftz}{.NaN}.xorsign.abs.f32  d, a, b",
+     .since = 72, .target = "sm_86", .family = Float},
     {.syntax = "max{.ftz}{.NaN}{.abs}.f32  d, a, b, c",
      .since = 88, .target = "sm_100", .family = Float},
     {.syntax = "max.f64  d, a, b", .since = 10, .target = "sm_13", .family = Float},
@@ -66,11 +71,14 @@ constexpr Row kRows[] = {
     {.syntax = "copysign.<type>  d, a, b",
      .types = "f32 f64", .since = 20, .target = "sm_20", .family = Float},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> float_arithmetic() { return kForms; }
+std::span<const Form> float_arithmetic() {
+  return kForms;
+}
 
 }  // namespace weft::isa

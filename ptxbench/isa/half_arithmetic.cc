@@ -8,6 +8,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "add{.rn}{.ftz}{.sat}.<type>  d, a, b",
      .types = "f16 f16x2", .since = 42, .target = "sm_53", .family = Half},
@@ -37,14 +38,22 @@ constexpr Row kRows[] = {
      .types = "f16 f16x2", .since = 65, .target = "sm_53", .family = Half},
     {.syntax = "abs.<type>  d, a",
      .types = "bf16 bf16x2", .since = 70, .target = "sm_80", .family = Half},
-    {.syntax = "min{.ftz}{.NaN}{.xorsign}{.abs}.<type>  d, a, b",
+    {.syntax = "min{.ftz}{.NaN}.<type>  d, a, b",
      .types = "f16 f16x2", .since = 70, .target = "sm_80", .family = Half},
-    {.syntax = "min{.NaN}{.xorsign}{.abs}.<type>  d, a, b",
+    {.syntax = "min{.ftz}{.NaN}.xorsign.abs.<type>  d, a, b",
+     .types = "f16 f16x2", .since = 72, .target = "sm_86", .family = Half},
+    {.syntax = "min{.NaN}.<type>  d, a, b",
      .types = "bf16 bf16x2", .since = 70, .target = "sm_80", .family = Half},
-    {.syntax = "max{.ftz}{.NaN}{.xorsign}{.abs}.<type>  d, a, b",
+    {.syntax = "min{.NaN}.xorsign.abs.<type>  d, a, b",
+     .types = "bf16 bf16x2", .since = 72, .target = "sm_86", .family = Half},
+    {.syntax = "max{.ftz}{.NaN}.<type>  d, a, b",
      .types = "f16 f16x2", .since = 70, .target = "sm_80", .family = Half},
-    {.syntax = "max{.NaN}{.xorsign}{.abs}.<type>  d, a, b",
+    {.syntax = "max{.ftz}{.NaN}.xorsign.abs.<type>  d, a, b",
+     .types = "f16 f16x2", .since = 72, .target = "sm_86", .family = Half},
+    {.syntax = "max{.NaN}.<type>  d, a, b",
      .types = "bf16 bf16x2", .since = 70, .target = "sm_80", .family = Half},
+    {.syntax = "max{.NaN}.xorsign.abs.<type>  d, a, b",
+     .types = "bf16 bf16x2", .since = 72, .target = "sm_86", .family = Half},
     {.syntax = "tanh.approx.<type>  d, a",
      .types = "f16 f16x2", .since = 70, .target = "sm_75", .family = Half},
     {.syntax = "tanh.approx.<type>  d, a",
@@ -54,11 +63,14 @@ constexpr Row kRows[] = {
     {.syntax = "ex2.approx.ftz.<type>  d, a",
      .types = "bf16 bf16x2", .since = 78, .target = "sm_90", .family = Half},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> half_arithmetic() { return kForms; }
+std::span<const Form> half_arithmetic() {
+  return kForms;
+}
 
 }  // namespace weft::isa

@@ -8,16 +8,20 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "nanosleep.u32  t", .since = 63, .target = "sm_70", .family = Hint},
     {.syntax = "pmevent  n", .since = 14, .family = Hint},
     {.syntax = "pmevent.mask  n", .since = 30, .target = "sm_20", .family = Hint},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> hints() { return kForms; }
+std::span<const Form> hints() {
+  return kForms;
+}
 
 }  // namespace weft::isa

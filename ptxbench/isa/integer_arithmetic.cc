@@ -8,6 +8,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "add.<type>  d, a, b",
      .types = "u16 u32 u64 s16 s64", .since = 10, .family = Integer},
@@ -69,11 +70,14 @@ constexpr Row kRows[] = {
     {.syntax = "dp2a.lo|hi.u32|s32.u32|s32  d, a, b, c",
      .since = 50, .target = "sm_61", .family = Integer},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> integer_arithmetic() { return kForms; }
+std::span<const Form> integer_arithmetic() {
+  return kForms;
+}
 
 }  // namespace weft::isa

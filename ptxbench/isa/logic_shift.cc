@@ -8,6 +8,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "and.<type>  d, a, b", .types = "pred b16 b32 b64", .since = 10, .family = Logic},
     {.syntax = "or.<type>  d, a, b", .types = "pred b16 b32 b64", .since = 10, .family = Logic},
@@ -25,11 +26,14 @@ constexpr Row kRows[] = {
     {.syntax = "prmt.b32{.f4e|b4e|rc8|ecl|ecr|rc16}  d, a, b, c",
      .since = 20, .target = "sm_20", .family = Logic},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> logic_shift() { return kForms; }
+std::span<const Form> logic_shift() {
+  return kForms;
+}
 
 }  // namespace weft::isa

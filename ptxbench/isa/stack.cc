@@ -8,6 +8,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "stacksave.<type>  d",
      .types = "u32 u64", .since = 73, .target = "sm_52", .family = Stack},
@@ -16,11 +17,14 @@ constexpr Row kRows[] = {
     {.syntax = "alloca.<type>  p, size{, align}",
      .types = "u32 u64", .since = 73, .target = "sm_52", .family = Stack},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> stack() { return kForms; }
+std::span<const Form> stack() {
+  return kForms;
+}
 
 }  // namespace weft::isa

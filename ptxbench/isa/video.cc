@@ -8,6 +8,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "vadd.u32|s32.u32|s32.u32|s32{.sat}  d, a, b",
      .since = 20, .target = "sm_20", .family = Video},
@@ -108,11 +109,14 @@ constexpr Row kRows[] = {
     {.syntax = "vset4.u32|s32.u32|s32.<cmp>{.add}  d, a, b, c",
      .since = 30, .target = "sm_30", .family = Video},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> video() { return kForms; }
+std::span<const Form> video() {
+  return kForms;
+}
 
 }  // namespace weft::isa

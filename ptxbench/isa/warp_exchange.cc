@@ -9,6 +9,7 @@ namespace {
 
 using enum InstructionFamily;
 
+// clang-format off
 constexpr Row kRows[] = {
     {.syntax = "shfl.sync.up|down|bfly|idx.b32  d{|p}, a, b, c, mask",
      .since = 60, .target = "sm_30", .family = WarpExchange},
@@ -33,11 +34,14 @@ constexpr Row kRows[] = {
      .since = 86, .target = "sm_100a", .family = WarpExchange},
     {.syntax = "elect.sync  d|p, mask", .since = 80, .target = "sm_90", .family = WarpExchange},
 };
+// clang-format on
 
 constexpr auto kForms = read_rows(kRows);
 
 }  // namespace
 
-std::span<const Form> warp_exchange() { return kForms; }
+std::span<const Form> warp_exchange() {
+  return kForms;
+}
 
 }  // namespace weft::isa

@@ -103,6 +103,7 @@ struct VectorOperand {
 struct AddressOperand {
   std::vector<Operand> parts;              // parts[0] is the base: register, symbol or constant
   int64_t offset = 0;                      // bytes, added to the base
+  bool unified = false;                    // `[a].unified`
 };
 // Two operands joined by a bar: `p|q` of setp, `d|p` of shfl and elect.
 struct PairOperand {

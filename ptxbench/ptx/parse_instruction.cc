@@ -366,6 +366,7 @@ bool Parser::parse_address(Operand& operand) {
   } while (accept(','));
   if (!expect(']', "at the end of an address")) return false;
   --nesting_;
+  address.unified = accept_directive("unified");
   operand.value = std::move(address);
   return true;
 }

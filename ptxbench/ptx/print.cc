@@ -328,7 +328,7 @@ class Printer {
       operand(function, value.parts[i]);
       if (i == 0) offset(value.offset);
     }
-    add(']');
+    add(value.unified ? "].unified" : "]");
   }
   void operand_value(const Function& function, const PairOperand& value) {
     operand(function, value.elements[0]);

@@ -68,11 +68,46 @@ Inside inside_along(const TensorBox& box, size_t dimension) {
           static_cast<uint32_t>(std::clamp(end, std::min(first, count), count))};
 }
 
+bool is_im2col(const TensorBox& box) {
+  return box.map.mode == TensorMode::Im2col;
+}
+
+// im2col: pixels follow each other along W, then H, then D, then N. Along each spatial dimension
+// they run through the bounding box, from its lower corner to its upper one (which counts from the
+// tensor's last pixel), in steps of the element stride (PTX ISA 9.0, section 5.5.4).
+template <typename Row>
+void each_pixel(const TensorBox& box, Row row) {
+  const TensorMap& map = box.map;
+  const size_t last = map.rank - 1u;  // dimension N
+  std::array<int64_t, 5> at{};
+  for (size_t d = 1; d < map.rank; ++d) at[d] = box.start[d];
+  for (uint32_t number = 0; number < box.rows; ++number) {
+    bool inside = true;
+    uint64_t offset = 0;
+    for (size_t d = 1; d <= last; ++d) {
+      const int64_t coordinate = at[d] + (d < last ? box.pixel_offsets[d - 1] : 0);
+      inside = inside && coordinate >= 0 &&
+               coordinate < static_cast<int64_t>(map.extent(static_cast<int>(d)));
+      offset += static_cast<uint64_t>(coordinate) * map.strides[d - 1];
+    }
+    row(number, inside, offset);
+    size_t d = 1;
+    for (; d < last; ++d) {
+      at[d] += step_of(map, d);
+      const int64_t end = int64_t{map.last_index[d]} + map.upper_corner[d - 1];
+      if (at[d] <= end) break;
+      at[d] = map.lower_corner[d - 1];
+    }
+    if (d == last) ++at[last];
+  }
+}
+
 // Calls row(number, inside, offset) for each row in order; `offset` is where the row's coordinate 0
 // along dimension 0 lies, in bytes from the tensor's address, and means nothing outside.
 template <typename Row>
 void each_row(const TensorBox& box, Row row) {
   uint32_t number = 0;
+  if (is_im2col(box)) return each_pixel(box, row);
   if (box.four_rows) {
     for (const int32_t at : box.rows_at) {
       const bool inside = at >= 0 && static_cast<uint64_t>(at) < box.map.extent(1);
@@ -206,8 +241,9 @@ std::optional<std::string> shape_box(TensorBox& box) {
   if (map.global_address % 16 != 0) return "tensor address is not a multiple of 16";
   box.counts.fill(1);
   box.rows = 1;
+  const bool pixels = is_im2col(box);
   for (size_t d = 0; d < map.rank; ++d) {
-    if (map.box[d] < 1 || map.box[d] > 256)
+    if (!pixels && (map.box[d] < 1 || map.box[d] > 256))
       return fmt::format("box extent of dimension {} is outside 1 ... 256: {}", d, map.box[d]);
     if (d > 0 && (map.element_strides[d] < 1 || map.element_strides[d] > 8))
       return fmt::format("element stride of dimension {} is outside 1 ... 8: {}", d,
@@ -215,9 +251,18 @@ std::optional<std::string> shape_box(TensorBox& box) {
     if (d > 0 && map.strides[d - 1] % 16 != 0)
       return fmt::format("stride of dimension {} is not a multiple of 16 bytes: {}", d,
                          map.strides[d - 1]);
+    if (pixels) continue;
     const uint32_t step = step_of(map, d);
     box.counts[d] = (map.box[d] + step - 1) / step;
     if (d > 0) box.rows *= box.counts[d];
+  }
+  if (pixels) {
+    if (map.rank < 3) return "im2col needs a tensor of three dimensions or more";
+    if (map.channels_per_pixel < 1 || map.channels_per_pixel > 256 || map.pixels_per_column < 1 ||
+        map.pixels_per_column > 1024)
+      return "im2col needs 1 ... 256 channels per pixel and 1 ... 1024 pixels per column";
+    box.counts[0] = map.channels_per_pixel;
+    box.rows = map.pixels_per_column;
   }
   if (box.four_rows) {
     if (map.rank != 2) return "gather4 and scatter4 need a tensor of two dimensions";
@@ -238,7 +283,7 @@ std::optional<ByteRange> touched_bytes(const TensorBox& box) {
   const RowPart part = row_part(box);
   if (part.first == part.end) return std::nullopt;
   uint64_t first = 0, last = 0;
-  if (box.four_rows) {
+  if (box.four_rows || is_im2col(box)) {
     bool any = false;
     each_row(box, [&](uint32_t, bool inside, uint64_t offset) {
       if (!inside) return;

@@ -2,7 +2,8 @@
 
 // The box of a tensor copy: which elements of the tensor it holds, and where they lie in shared
 // memory. Rows (runs along dimension 0) follow each other in shared memory; with a swizzle each row
-// takes the full width of the pattern, and its 16-byte chunks trade places by the address.
+// takes the full width of the pattern, and its 16-byte chunks trade places by the address. In im2col
+// mode a row is a pixel's channels.
 #pragma once
 
 #include <array>
@@ -22,6 +23,8 @@ struct TensorBox {
   // .tile::gather4 and .tile::scatter4: dimension 1 has four rows, wherever they are.
   bool four_rows = false;
   std::array<int32_t, 4> rows_at{};
+  // im2col: added to each pixel's position along the spatial dimensions, innermost first.
+  std::array<uint16_t, 3> pixel_offsets{};
 
   // Filled by shape_box.
   std::array<uint32_t, 5> counts{};  // elements moved along each dimension

@@ -216,6 +216,41 @@ TEST(TensorBox, GatherTakesFourRowsFromAnywhere) {
   EXPECT_EQ(shared[48], std::byte{63});
 }
 
+// A 3 x 3 convolution with padding 1 over a picture of 4 x 3 pixels (W x H), two pictures: base
+// pixels run from (-1, -1) to (2, 1), so that adding offsets 0 ... 2 covers the filter. By hand:
+// from base pixel (1, 1) with offsets (1, 1) the five pixels are (2,2) (3,2) of picture 0, then the
+// next picture's base pixels (-1,-1) (0,-1) (1,-1), which give (0,0) (1,0) (2,0).
+TEST(TensorBox, PixelsRunThroughTheBoundingBox) {
+  TensorBox box;
+  TensorMap& map = box.map;
+  map.element = TensorElement::U32;
+  map.mode = TensorMode::Im2col;
+  map.rank = 4;
+  const uint32_t extents[4] = {4, 4, 3, 2};  // C, W, H, N
+  uint64_t stride = 4;
+  for (int d = 0; d < 4; ++d) {
+    map.last_index[d] = extents[d] - 1;
+    map.element_strides[d] = 1;
+    stride *= extents[d];
+    if (d < 3) map.strides[d] = stride;
+  }
+  map.lower_corner[0] = map.lower_corner[1] = -1;
+  map.upper_corner[0] = map.upper_corner[1] = -1;
+  map.channels_per_pixel = 4;
+  map.pixels_per_column = 5;
+  box.start = {0, 1, 1, 0};
+  box.pixel_offsets = {1, 1};
+  ASSERT_FALSE(shape_box(box).has_value());
+  EXPECT_EQ(box.bytes(), 5u * 16);
+  std::vector<uint32_t> tensor(4 * 4 * 3 * 2);
+  for (size_t i = 0; i < tensor.size(); ++i) tensor[i] = static_cast<uint32_t>(i / 4);  // pixel
+  uint32_t found[20];
+  load_box(box, reinterpret_cast<std::byte*>(tensor.data()), reinterpret_cast<std::byte*>(found),
+           0);
+  const uint32_t pixels[5] = {2 + 4 * 2, 3 + 4 * 2, 12 + 0, 12 + 1, 12 + 2};
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(found[i], pixels[i / 4]) << i;
+}
+
 TEST(TensorBox, RefusesShapesThatTheHardwareRefuses) {
   TensorBox odd = plain_box(TensorElement::F16, 7, 4);
   EXPECT_TRUE(shape_box(odd).has_value()) << "14 bytes a row";

@@ -37,8 +37,7 @@ struct BulkForm : Extra {
   Combine combine = nullptr;                             // nullptr: a plain copy
 };
 
-// --- Into shared memory
-// -----------------------------------------------------------------------------
+// Into shared memory
 
 struct CopyIn final : AsyncOperation {
   IssuePlace place;
@@ -59,8 +58,7 @@ struct CopyIn final : AsyncOperation {
   }
 };
 
-// --- Out of shared memory
-// ---------------------------------------------------------------------------
+// Out of shared memory
 
 class WriteGlobal final : public CopyOut {
  public:
@@ -185,8 +183,7 @@ Outcome run_nothing(Warp&, const Op&, LaneMask) {
   return Outcome::Next;
 }
 
-// --- Lowering
-// ---------------------------------------------------------------------------------------
+// Lowering
 
 std::optional<Space> space_word(std::string_view modifier) {
   if (modifier == "global") return Space::Global;

@@ -22,8 +22,7 @@ namespace {
 using isa::Space;
 using isa::Type;
 
-// --- barrier.cluster
-// ----------------------------------------------------------------------------------
+// barrier.cluster
 
 // A phase is complete when every thread that has not exited has arrived (PTX ISA 9.7.13.4).
 bool complete_phase(Cluster& cluster) {
@@ -74,8 +73,7 @@ Outcome run_wait(Warp& warp, const Op& op, LaneMask exec) {
   return Outcome::Next;
 }
 
-// --- Addresses
-// ----------------------------------------------------------------------------------------
+// Addresses
 
 // The address of the same place in the shared memory of the block with rank b.
 template <typename T>
@@ -129,8 +127,7 @@ Result<Done> lower_getctarank(Lowering& l, const ptx::Instruction& i) {
   return Done{};
 }
 
-// --- Fences and hints
-// -----------------------------------------------------------------------------------
+// Fences and hints
 
 Outcome run_nothing(Warp&, const Op&, LaneMask) {
   return Outcome::Next;
@@ -170,8 +167,7 @@ Result<Done> lower_setmaxnreg(Lowering& l, const ptx::Instruction& i) {
   return Done{};
 }
 
-// --- clusterlaunchcontrol
-// -------------------------------------------------------------------------------
+// clusterlaunchcontrol
 
 // The 16-byte response: bit 0 of word 0 says that a cluster was cancelled, words 1 to 3 are the
 // first block's index.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// cp.async.bulk.tensor, its reductions and prefetches, in tile mode (PTX ISA 9.0, section
-// 9.7.9.25.5). The tensor map is read when the copy is issued; the elements move when its time has
-// come. Elements outside the tensor are filled when loading and dropped when storing, and count in
-// the transaction bytes.
+// cp.async.bulk.tensor, its reductions and prefetches, in tile and im2col mode (PTX ISA 9.0,
+// section 9.7.9.25.5). The tensor map is read when the copy is issued; the elements move when its
+// time has come. Elements outside the tensor are filled when loading and dropped when storing, and
+// count in the transaction bytes.
 
 #include <fmt/format.h>
 
@@ -33,15 +33,16 @@ constexpr uint32_t kMapAlignment = 16;
 struct TensorForm : Extra {
   Address map;
   std::array<Slot, 5> coordinates{};
-  uint32_t rank = 0;           // .1d ... .5d
-  bool four_rows = false;      // .tile::gather4, .tile::scatter4
-  IntoShared into;             // loads
-  Address source;              // stores: the box in shared memory
-  std::string_view reduction;  // "add", ...; empty: a plain copy
+  uint32_t rank = 0;       // .1d ... .5d
+  bool four_rows = false;  // .tile::gather4, .tile::scatter4
+  bool im2col = false;
+  std::vector<Slot> pixel_offsets;  // im2col loads: 16-bit values, rank - 2 of them
+  IntoShared into;                  // loads
+  Address source;                   // stores: the box in shared memory
+  std::string_view reduction;       // "add", ...; empty: a plain copy
 };
 
-// --- The operations
-// -----------------------------------------------------------------------------------
+// The operations
 
 struct TensorLoad final : AsyncOperation {
   IssuePlace place;
@@ -72,8 +73,7 @@ class TensorStore final : public CopyOut {
   Combine combine_;
 };
 
-// --- Issuing
-// ------------------------------------------------------------------------------------------
+// Issuing
 
 bool refuse(Warp& warp, const Op& op, int lane, std::string message, const TensorMap& map) {
   warp.fault(op, lane, FaultKind::InvalidDescriptor, std::move(message), 0, {describe_tensor(map)});
@@ -95,8 +95,11 @@ bool read_box(Warp& warp, const Op& op, int lane, const TensorForm& form, Tensor
                 "parameter or in global memory"});
     return false;
   }
-  if (map.mode != TensorMode::Tiled)
-    return refuse(warp, op, lane, "tile copy through an im2col tensor map", map);
+  if ((map.mode == TensorMode::Im2col) != form.im2col)
+    return refuse(warp, op, lane,
+                  form.im2col ? "im2col copy through a tiled tensor map"
+                              : "tile copy through an im2col tensor map",
+                  map);
   if (map.rank != form.rank)
     return refuse(warp, op, lane,
                   fmt::format("{}-d copy through a {}-d tensor map", form.rank, map.rank), map);
@@ -118,6 +121,8 @@ bool read_box(Warp& warp, const Op& op, int lane, const TensorForm& form, Tensor
     else
       box.start[d] = at;
   }
+  for (size_t d = 0; d < form.pixel_offsets.size(); ++d)
+    box.pixel_offsets[d] = warp.read<uint16_t>(form.pixel_offsets[d])[lane];
   if (const auto problem = shape_box(box)) return refuse(warp, op, lane, *problem, map);
   return true;
 }
@@ -175,7 +180,7 @@ bool issue_store(Warp& warp, const Op& op, int lane, const TensorForm& form) {
   TensorBox box;
   if (!read_box(warp, op, lane, form, box)) return false;
   for (size_t d = 0; d < box.map.rank; ++d)
-    if (box.start[d] < 0 && !form.four_rows) {
+    if (box.start[d] < 0 && !form.four_rows && !form.im2col) {
       warp.fault(op, lane, FaultKind::InvalidInstruction,
                  fmt::format("tensor copies to global memory start at coordinates that are not "
                              "negative: {} along dimension {}",
@@ -218,8 +223,7 @@ Outcome run_tensor(Warp& warp, const Op& op, LaneMask exec) {
   return Outcome::Next;
 }
 
-// --- Lowering
-// -----------------------------------------------------------------------------------------
+// Lowering
 
 uint32_t rank_of(const ptx::Instruction& i) {
   constexpr std::string_view kRanks[] = {"1d", "2d", "3d", "4d", "5d"};
@@ -252,21 +256,29 @@ std::string_view reduction_word(const ptx::Instruction& i) {
   return {};
 }
 
-bool is_im2col(const ptx::Instruction& i) {
-  for (const std::string_view modifier : i.modifiers)
-    if (modifier.starts_with("im2col")) return true;
-  return false;
+// The im2col offsets of loads and prefetches, when `operand` holds them.
+Result<Done> lower_pixel_offsets(Lowering& l, const ptx::Operand& operand, TensorForm& form) {
+  const auto offsets = l.elements(operand);
+  if (form.rank < 3 || offsets.size() != form.rank - 2)
+    return l.error(fmt::format(
+        "{} im2col offsets where the copy needs two less than its dimensions", offsets.size()));
+  for (const ptx::Operand* offset : offsets)
+    form.pixel_offsets.push_back(TRY(l.source(*offset, Type::U16)));
+  return Done{};
 }
 
 }  // namespace
 
 Result<Done> lower_tensor_copy(Lowering& l, const ptx::Instruction& i) {
-  if (is_im2col(i)) return l.unsupported("a tensor copy in im2col mode");
+  if (i.has("im2col::w") || i.has("im2col::w::128"))
+    return l.unsupported("a tensor copy in im2col::w mode");
   auto form = std::make_unique<TensorForm>();
   form->rank = rank_of(i);
   form->four_rows = i.has("tile::gather4") || i.has("tile::scatter4");
+  form->im2col = i.has("im2col") || i.has("im2col_no_offs");
   if (i.has("prefetch")) {
     TRY(lower_tensor_operand(l, i.operands[0], *form));
+    if (form->im2col) TRY(lower_pixel_offsets(l, i.operands[1], *form));
     const TensorForm* kept = l.keep(std::move(form));
     l.emit(run_tensor<issue_prefetch>).extra = kept;
     return Done{};
@@ -284,7 +296,10 @@ Result<Done> lower_tensor_copy(Lowering& l, const ptx::Instruction& i) {
   TRY(lower_tensor_operand(l, i.operands[1], *form));
   form->into.barrier = TRY(l.address(i.operands[2], to));
   form->into.pair = i.has("cta_group::2");
-  if (i.has("multicast::cluster")) form->into.multicast = TRY(l.source(i.operands[3], Type::B16));
+  size_t next = 3;
+  if (form->im2col) TRY(lower_pixel_offsets(l, i.operands[next++], *form));
+  if (i.has("multicast::cluster"))
+    form->into.multicast = TRY(l.source(i.operands[next++], Type::B16));
   const TensorForm* kept = l.keep(std::move(form));
   l.emit(run_tensor<issue_load>).extra = kept;
   return Done{};

@@ -128,6 +128,7 @@ template <Waiting kWaiting, Phase kPhase>
 Outcome run_wait(Warp& warp, const Op& op, LaneMask exec) {
   LaneMask done = 0;
   uint64_t known_address = 0;
+  uint64_t waited_for = 0;  // as a shared::cluster address, for the deadlock report
   bool known_parity = false, known_done = false, known = false;
   for (LaneMask rest = exec; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
@@ -142,13 +143,14 @@ Outcome run_wait(Warp& warp, const Op& op, LaneMask exec) {
       known_address = address;
       known_parity = parity;
       known_done = barrier_phase_done(*place.word, parity);
+      waited_for = uint64_t{place.owner->rank} << kSharedRankShift | place.offset;
     }
     done |= LaneMask{known_done} << lane;
   }
   if constexpr (kWaiting == Waiting::Try) {
     Split& split = warp.split();
     if (done == 0 && !split.wait_timed_out)
-      return warp.retry(Split::Wait::Mbarrier, known_address, known_parity ? 1 : 0);
+      return warp.retry(Split::Wait::Mbarrier, waited_for, known_parity ? 1 : 0);
     split.wait_timed_out = false;
   }
   merge_predicate(exec, warp.predicate(op.d), done);

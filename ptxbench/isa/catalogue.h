@@ -57,4 +57,8 @@ struct Mismatch {
 };
 Mismatch explain_mismatch(std::string_view opcode, std::span<const std::string_view> modifiers);
 
+// Whether a module's target ("sm_90a") has the row's instruction. Variants: sm_90a has what sm_90
+// has and more; sm_100f has what all members of its family have. An empty target has everything.
+bool available(const Form& form, std::string_view target);
+
 }  // namespace weft::isa

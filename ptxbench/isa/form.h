@@ -65,19 +65,11 @@ enum class InstructionFamily : uint8_t {
 };
 std::string_view name(InstructionFamily family);  // "wgmma", "tensor_copy", ...
 
-// "sm_90a" is {90, 'a'}. Variant 0: that number and every later one. 'a': that target alone.
-// 'f': that target and later ones of its family.
-struct Target {
-  uint16_t number = 0;
-  char variant = 0;
-  bool operator==(const Target&) const = default;
-};
-
 struct Row {
   std::string_view syntax;
   std::string_view types = {};        // what <type> stands for, separated by spaces
   int since = 10;                     // first PTX version, times ten
-  std::string_view target = "sm_10";  // the least target; several: separated by spaces
+  std::string_view target = "sm_10";  // the least target, or the list of targets that alone have it
   Status status = Status::Parses;
   InstructionFamily family{};
 };

@@ -26,19 +26,20 @@ constexpr Row kRows[] = {
                "im2col::w|im2col::w::128}{.L2::cache_hint}  [map, coordinates]{, offsets}{, "
                "policy}",
      .since = 80, .target = "sm_90", .family = TensorCopy},
-    {.syntax = "tensormap.replace.tile.global_address.global|shared::cta.b1024.b64  [map], value",
-     .since = 83, .target = "sm_90a sm_100a sm_101a sm_103a", .family = TensorMap},
-    {.syntax = "tensormap.replace.tile.rank.global|shared::cta.b1024.b32  [map], value",
-     .since = 83, .target = "sm_90a sm_100a sm_101a sm_103a", .family = TensorMap},
-    {.syntax = "tensormap.replace.tile.box_dim|global_dim|element_stride.global|"
-               "shared::cta.b1024.b32  [map], ordinal, value",
-     .since = 83, .target = "sm_90a sm_100a sm_101a sm_103a", .family = TensorMap},
-    {.syntax = "tensormap.replace.tile.global_stride.global|shared::cta.b1024.b64  [map], "
+    {.syntax = "tensormap.replace.tile.global_address{.global|shared::cta}.b1024.b64  [map], "
+               "value",
+     .since = 83, .target = "sm_90a sm_100a sm_101a sm_103a sm_120a", .family = TensorMap},
+    {.syntax = "tensormap.replace.tile.rank{.global|shared::cta}.b1024.b32  [map], value",
+     .since = 83, .target = "sm_90a sm_100a sm_101a sm_103a sm_120a", .family = TensorMap},
+    {.syntax = "tensormap.replace.tile.box_dim|global_dim|element_stride{.global|"
+               "shared::cta}.b1024.b32  [map], ordinal, value",
+     .since = 83, .target = "sm_90a sm_100a sm_101a sm_103a sm_120a", .family = TensorMap},
+    {.syntax = "tensormap.replace.tile.global_stride{.global|shared::cta}.b1024.b64  [map], "
                "ordinal, value",
-     .since = 83, .target = "sm_90a sm_100a sm_101a sm_103a", .family = TensorMap},
+     .since = 83, .target = "sm_90a sm_100a sm_101a sm_103a sm_120a", .family = TensorMap},
     {.syntax = "tensormap.replace.tile.elemtype|interleave_layout|swizzle_mode|fill_mode|"
-               "swizzle_atomicity.global|shared::cta.b1024.b32  [map], value",
-     .since = 83, .target = "sm_90a sm_100a sm_101a sm_103a", .family = TensorMap},
+               "swizzle_atomicity{.global|shared::cta}.b1024.b32  [map], value",
+     .since = 83, .target = "sm_90a sm_100a sm_101a sm_103a sm_120a", .family = TensorMap},
     {.syntax = "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.<scope>.sy"
                "nc.aligned  [dst], [src], size",
      .since = 83, .target = "sm_90", .family = TensorMap},

@@ -22,6 +22,12 @@ constexpr Row kRows[] = {
     {.syntax = "tcgen05.ld.sync.aligned.16x32bx2.<count>{.pack::16b}.b32  d, [taddr], "
                "half_offset",
      .since = 86, .target = "sm_100a sm_101a sm_103a", .family = Tcgen05},
+    {.syntax = "tcgen05.ld.red.sync.aligned.32x32b.<count>.min|max{.abs}{.NaN}.f32|u32|s32  d, "
+               "reduced, [taddr]",
+     .since = 88, .target = "sm_103a sm_110a", .family = Tcgen05},
+    {.syntax = "tcgen05.ld.red.sync.aligned.16x32bx2.<count>.min|max{.abs}{.NaN}.f32|u32|s32  "
+               "d, reduced, [taddr], half_offset",
+     .since = 88, .target = "sm_103a sm_110a", .family = Tcgen05},
     {.syntax = "tcgen05.st.sync.aligned.16x64b|16x128b|16x256b|32x32b.<count>{.unpack::16b}.b32 "
                " [taddr], d",
      .since = 86, .target = "sm_100a sm_101a sm_103a", .family = Tcgen05},

@@ -48,7 +48,7 @@ constexpr Row kRows[] = {
     {.syntax = "sust.b.1d|2d|3d|a1d|a2d{.wb|cg|cs|wt}{.v2|v4}.b8|b16|b32|b64.trap|clamp|zero  "
                "[a, c], b",
      .since = 15, .target = "sm_20", .family = Surface},
-    {.syntax = "sust.p.1d|2d|3d|a1d|a2d{.v2|v4}.b32.trap|clamp|zero  [a, c], b",
+    {.syntax = "sust.p.1d|2d|3d|a1d|a2d{.wb|cg|cs|wt}{.v2|v4}.b32.trap|clamp|zero  [a, c], b",
      .since = 15, .target = "sm_20", .family = Surface},
     {.syntax = "sured.b.1d|2d|3d.add|min|max|and|or.u32|u64|s32|b32|s64.trap|clamp|zero  [a, "
                "c], b",

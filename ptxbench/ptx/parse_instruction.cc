@@ -133,12 +133,24 @@ bool Parser::parse_instruction(const Token& opcode, std::optional<Guard> guard) 
 }
 
 const isa::Form* Parser::choose_form(const Spelling& known, const Instruction& instruction) {
+  const isa::Form* unavailable = nullptr;
   for (const isa::Form* form : known.forms) {
-    if (operands_fit(*form, instruction.operands, 0, 0)) return form;
+    if (!operands_fit(*form, instruction.operands, 0, 0)) continue;
+    if (isa::available(*form, module_->target)) return form;
+    unavailable = form;
   }
-  const std::string_view syntax = known.forms.front()->syntax;
+  if (unavailable != nullptr) {
+    fail(instruction.position, "target " + module_->target + " has no " + instruction.spelling(),
+         "it needs .target " + std::string(unavailable->targets));
+    return nullptr;
+  }
+  std::string hint = "its form is ";
+  for (const isa::Form* form : known.forms) {
+    if (form != known.forms.front()) hint += " or ";
+    hint += form->syntax;
+  }
   fail(instruction.position, "operands do not fit the instruction: " + instruction.spelling(),
-       "its form is " + std::string(syntax));
+       std::move(hint));
   return nullptr;
 }
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Reports are written by hand; shares follow from the counts in them.
+#include "ptxbench/judge/audit.h"
+
+#include <gtest/gtest.h>
+
+namespace weft::judge {
+namespace {
+
+constexpr const char* kWgmma =
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16";  // 16384 operations for four warps
+
+EmulatorReport report(std::vector<ExecutedInstruction> instructions) {
+  EmulatorReport made;
+  made.kernels.push_back({"k", 1, 0.5, std::move(instructions)});
+  return made;
+}
+
+TEST(Audit, CallsAKernelFullWhenWgmmaDidTheWork) {
+  const wire::Audit result = audit(
+      report({{kWgmma, 10, "k.cu", 7, 4, 128}, {"fma.rn.f32", 11, "k.cu", 8, 1, 32}}), 16384.0);
+  EXPECT_EQ(result.target_operations, 16384);
+  EXPECT_EQ(result.scalar_operations, 64);
+  EXPECT_DOUBLE_EQ(*result.share, 16384.0 / (16384 + 64));
+  EXPECT_EQ(result.share_class, "full");
+  EXPECT_TRUE(*result.target_instructions_executed);
+  ASSERT_EQ(result.kernels[0].targets.size(), 1u);
+  EXPECT_EQ(result.kernels[0].targets[0].source_line, 7u);
+}
+
+TEST(Audit, SeesThroughOneDecorativeWgmma) {
+  // The task needs 2 million operations; one wgmma did 16384 of them.
+  const wire::Audit result = audit(report({{kWgmma, 10, "", 0, 4, 128}}), 2e6);
+  EXPECT_DOUBLE_EQ(*result.share, 16384 / 2e6);
+  EXPECT_EQ(result.share_class, "decorative");
+}
+
+TEST(Audit, DoesNotCountWhatNeverExecuted) {
+  const wire::Audit result =
+      audit(report({{kWgmma, 10, "", 0, 0, 0}, {"fma.rn.f32", 1, "", 0, 100, 3200}}), std::nullopt);
+  EXPECT_FALSE(*result.target_instructions_executed);
+  EXPECT_EQ(result.share_class, "absent");
+  EXPECT_TRUE(result.kernels[0].targets.empty());
+}
+
+TEST(Audit, KeepsOtherTensorInstructionsApart) {
+  const wire::Audit result =
+      audit(report({{"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 1, "", 0, 10, 320}}),
+            40960.0);
+  EXPECT_EQ(result.other_tensor_operations, 10 * 4096);
+  EXPECT_EQ(*result.share, 0);
+  EXPECT_EQ(result.share_class, "absent");
+}
+
+TEST(Audit, CallsHalfPartial) {
+  const wire::Audit result = audit(
+      report({{kWgmma, 10, "", 0, 4, 128}, {"fma.rn.f32", 1, "", 0, 256, 8192}}), std::nullopt);
+  EXPECT_DOUBLE_EQ(*result.share, 0.5);
+  EXPECT_EQ(result.share_class, "partial");
+}
+
+TEST(Audit, HasNoShareOfNothing) {
+  const wire::Audit result = audit(report({}), std::nullopt);
+  EXPECT_FALSE(result.share.has_value());
+  EXPECT_FALSE(result.reason.empty());
+}
+
+}  // namespace
+}  // namespace weft::judge

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Loads a PTX candidate through the driver API and launches its kernels as its description says.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/text_file.h"
+#include "ptxbench/judge/worker/program.h"
+
+namespace weft::judge {
+namespace {
+
+// CUlaunchAttribute and CUlaunchConfig of cuda.h.
+struct LaunchAttribute {
+  int id = 4;  // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+  char padding[4] = {};
+  uint32_t value[16] = {};
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+struct LaunchConfig {
+  uint32_t grid[3], block[3];
+  uint32_t shared;
+  void* stream;
+  LaunchAttribute* attributes;
+  uint32_t attribute_count;
+};
+static_assert(sizeof(LaunchConfig) == 56);
+
+constexpr int kMaxDynamicShared = 8;     // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+constexpr int kNonPortableCluster = 14;  // CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+constexpr uint32_t kDefaultShared = 48 << 10;
+constexpr uint64_t kPortableCluster = 8;
+
+struct Prepared {
+  ResolvedLaunch launch;
+  void* function = nullptr;
+  std::vector<std::array<std::byte, 8>> values;  // one an argument, little end first
+};
+
+std::array<std::byte, 8> value_of(const ResolvedLaunch::Argument& argument,
+                                  const DeviceTensors& tensors) {
+  std::array<std::byte, 8> bytes{};
+  if (argument.kind == LaunchArgument::Kind::Tensor) {
+    void* data = tensors.data(static_cast<size_t>(argument.value));
+    std::memcpy(bytes.data(), &data, sizeof data);
+  } else if (argument.kind == LaunchArgument::Kind::Float32) {
+    const auto number = static_cast<float>(argument.number);
+    std::memcpy(bytes.data(), &number, sizeof number);
+  } else {
+    std::memcpy(bytes.data(), &argument.value, sizeof argument.value);  // i32: its low half
+  }
+  return bytes;
+}
+
+Result<Done> launch_one(const Driver& driver, Prepared& prepared, void* stream) {
+  const ResolvedLaunch& launch = prepared.launch;
+  LaunchAttribute attribute;
+  std::copy(launch.cluster.begin(), launch.cluster.end(), attribute.value);
+  const bool clustered = launch.cluster != std::array<uint32_t, 3>{1, 1, 1};
+  LaunchConfig config{};
+  std::copy(launch.grid.begin(), launch.grid.end(), config.grid);
+  std::copy(launch.block.begin(), launch.block.end(), config.block);
+  config.shared = launch.shared;
+  config.stream = stream;
+  config.attributes = clustered ? &attribute : nullptr;
+  config.attribute_count = clustered ? 1 : 0;
+  std::vector<void*> arguments;
+  for (auto& value : prepared.values) arguments.push_back(value.data());
+  return driver.check(driver.launch(&config, prepared.function, arguments.data(), nullptr),
+                      "launch of " + launch.kernel);
+}
+
+}  // namespace
+
+Result<Call> load_ptx(const Orders& orders, const DeviceTensors& tensors, void* stream) {
+  const Driver driver = TRY(Driver::open());
+  const std::string text = TRY(read_file(orders.candidate));
+  void* module = nullptr;
+  TRY(driver.check(driver.load_module(&module, text.c_str()), "cuModuleLoadData"));
+  auto prepared = std::make_shared<std::vector<Prepared>>();
+  for (const ResolvedLaunch& launch : orders.launches) {
+    Prepared one{launch, nullptr, {}};
+    TRY(driver.check(driver.find_function(&one.function, module, launch.kernel.c_str()),
+                     "kernel " + launch.kernel));
+    if (launch.shared > kDefaultShared) {
+      TRY(driver.check(
+          driver.set_attribute(one.function, kMaxDynamicShared, static_cast<int>(launch.shared)),
+          "cuFuncSetAttribute"));
+    }
+    if (uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2] > kPortableCluster) {
+      TRY(driver.check(driver.set_attribute(one.function, kNonPortableCluster, 1),
+                       "cuFuncSetAttribute"));
+    }
+    for (const ResolvedLaunch::Argument& argument : launch.arguments)
+      one.values.push_back(value_of(argument, tensors));
+    prepared->push_back(std::move(one));
+  }
+  return Call([driver, prepared, stream]() -> std::optional<CallFailure> {
+    for (Prepared& one : *prepared) {
+      const Result<Done> launched = launch_one(driver, one, stream);
+      if (!launched.ok()) return CallFailure{"LaunchError", launched.error().message()};
+    }
+    return std::nullopt;
+  });
+}
+
+}  // namespace weft::judge

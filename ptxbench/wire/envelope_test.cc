@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Field names and their values for "not measured" are those of the envelope's definition in
+// docs/candidates.md and of the FlashInfer Trace schema.
+#include "ptxbench/wire/envelope.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace weft::wire {
+namespace {
+
+Envelope passed() {
+  Envelope envelope;
+  envelope.status = Status::Passed;
+  envelope.min_speedup_reason = "no GPU";
+  Trace trace;
+  trace.definition = "gemm_n128_k2048";
+  trace.workload = {"u", {{"M", 70}}, {}, {"A", "B"}};
+  trace.evaluation.status = Status::Passed;
+  trace.evaluation.correctness = Correctness{0.5, 0.25, {}};
+  trace.evaluation.performance_reason = "no GPU";
+  envelope.traces.push_back(trace);
+  return envelope;
+}
+
+TEST(Envelope, HasEveryFieldOfTheSchema) {
+  const Json json = to_json(passed());
+  for (const char* field : {"schema", "evaluation_id", "task_id", "definition", "workload_uuids",
+                            "kernel_sha256", "status", "all_passed", "min_speedup", "target_met",
+                            "sanitizer", "compile_log", "ptx", "traces", "audit"}) {
+    EXPECT_TRUE(json.contains(field)) << field;
+  }
+  EXPECT_EQ(json["schema"], "ptxbench.eval.v1");
+  EXPECT_EQ(json["status"], "PASSED");
+}
+
+TEST(Envelope, LeavesWhatWasNotMeasuredNullWithAReason) {
+  const Json json = to_json(passed());
+  EXPECT_TRUE(json["min_speedup"].is_null());
+  EXPECT_EQ(json["min_speedup_reason"], "no GPU");
+  EXPECT_TRUE(json["target_met"].is_null());
+  const Json& evaluation = json["traces"][0]["evaluation"];
+  EXPECT_TRUE(evaluation["performance"].is_null());
+  EXPECT_EQ(evaluation["performance_reason"], "no GPU");
+  EXPECT_TRUE(json["audit"]["share"].is_null());
+  EXPECT_TRUE(json["audit"]["target_instructions_executed"].is_null());
+}
+
+TEST(Envelope, WithoutTracesHasNotPassed) {
+  EXPECT_FALSE(Envelope{}.all_passed());
+  EXPECT_TRUE(passed().all_passed());
+}
+
+TEST(Trace, ShowsOverriddenAxes) {
+  Envelope envelope = passed();
+  EXPECT_FALSE(to_json(envelope.traces[0])["workload"].contains("overrides"));
+  envelope.traces[0].workload.overrides = {{"M", 70}};
+  EXPECT_EQ(to_json(envelope.traces[0])["workload"]["overrides"]["M"], 70);
+}
+
+TEST(Status, SpellsAndReadsEveryName) {
+  for (int i = 0; i < 7; ++i) {
+    const auto status = static_cast<Status>(i);
+    EXPECT_EQ(status_named(name(status)), status);
+  }
+  EXPECT_EQ(status_named("FINE"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace weft::wire

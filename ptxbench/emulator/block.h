@@ -59,6 +59,9 @@ struct Block {
 
 struct Cluster {
   GridRun* grid = nullptr;
+  // Counts what suggests waiting for another block: volatile, relaxed and acquire loads, atomics,
+  // nanosleep. A cluster that does much of it may need a block that has not begun.
+  uint64_t spin_hints = 0;
   std::vector<std::unique_ptr<Block>> blocks;  // by rank
   AsyncEngine async;
   uint64_t clock = 0;                          // warp instructions run in this cluster: the time of async work

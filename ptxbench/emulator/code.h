@@ -90,6 +90,8 @@ class ProgramImage final : public Program {
   // Adds what one worker counted; called once per launch and worker.
   void add_counts(const std::vector<Counter>& counters);
   const FunctionCode* function_at(uint64_t token) const;   // an indirect call's target; nullptr: none
+  void size_counts();                      // after counter_count is known
+  static constexpr uint64_t kFunctionTokenStep = 16;
 
   std::shared_ptr<const ptx::Module> module_;
   GlobalMemory* memory = nullptr;
@@ -100,12 +102,11 @@ class ProgramImage final : public Program {
   std::unordered_map<std::string, uint32_t> shared_offsets;  // module-scope .shared variables
   uint32_t shared_bytes = 0;               // static shared memory of the module
   uint32_t dynamic_shared_alignment = 16;  // of `.extern .shared` arrays
-  uint64_t function_tokens = 0;            // device address of an allocation of one byte a function
+  uint64_t function_tokens = 0;            // device address; function i's token is 16 i bytes on
   uint32_t counter_count = 0;
 
  private:
-  mutable std::vector<std::atomic<uint64_t>> warps_, lanes_;
-  friend class Loader;
+  std::vector<std::atomic<uint64_t>> warps_, lanes_;   // by counter
 };
 
 }  // namespace weft::emulator

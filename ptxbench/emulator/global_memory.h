@@ -10,6 +10,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -52,6 +53,8 @@ class GlobalMemory {
   mutable std::shared_mutex mutex_;
   std::map<uint64_t, Allocation> allocations_;   // by start address
   std::map<uint64_t, uint64_t> mappings_;        // start of ours -> bytes mapped
+  std::map<uint64_t, std::vector<uint64_t>> free_pieces_;   // of arenas, by rounded size
+  uint64_t arena_next_ = 0, arena_left_ = 0;     // unused end of the open arena
   std::atomic<uint64_t> used_{0};
   std::atomic<uint64_t> generation_{1};
   uint64_t capacity_;

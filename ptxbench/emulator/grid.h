@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "ptxbench/emulator/block.h"
@@ -23,6 +24,13 @@ struct GridRun {
   uint32_t shared_bytes = 0;                 // static + dynamic, as laid out
   uint32_t dynamic_shared_offset = 0;
   std::vector<std::byte> parameters;         // copy of the launch's; kernels may take its address
+  uint64_t id = 0;                           // %gridid
+  bool explicit_cluster = false;             // launched with a cluster dimension
+  uint64_t cooperative_workspace = 0;        // device address; 0 when the launch is not cooperative
+  std::vector<uint32_t> thread_indices;      // by warp: 32 x, 32 y, 32 z
+  const uint32_t* thread_index(uint32_t warp, uint32_t axis) const {
+    return thread_indices.data() + (warp * 3 + axis) * kLanes;
+  }
   uint64_t schedule_seed = 0;
   std::atomic<uint64_t> next_cluster{0};     // clusters not yet begun
   uint64_t cluster_count = 0;
@@ -30,6 +38,8 @@ struct GridRun {
   std::mutex fault_mutex;
   std::optional<Fault> fault;                // the first one
 
+  // Writes what kernels print, one call at a time.
+  void print(std::string_view text);
   // Keeps the first fault and tells all workers to stop.
   void record(Fault fault);
   // A latency for asynchronous work, in cluster clock ticks: fixed without a seed, else drawn from it.

@@ -90,6 +90,8 @@ class Lowering {
   FunctionCode& code() { return code_; }
   // The op index of a label is known only at the end: give the op and it will be patched (immediate).
   void patch_label(size_t op_index, uint32_t label);
+  // The same for an entry of a jump table that an Extra owns.
+  void patch_table(std::vector<uint32_t>* table, size_t position, uint32_t label);
   // Place of a .param or .local variable of this function in the frame's local bytes.
   uint32_t variable_offset(uint32_t variable) const;
   uint32_t parameter_offset(uint32_t parameter) const;
@@ -112,9 +114,22 @@ class Lowering {
   std::vector<std::byte> pool_;
   std::unordered_map<std::string, Slot> pool_index_;   // bytes of a pool entry -> slot
   std::vector<std::pair<size_t, uint32_t>> label_patches_;
+  struct TablePatch {
+    std::vector<uint32_t>* table;
+    size_t position;
+    uint32_t label;
+  };
+  std::vector<TablePatch> table_patches_;
   std::vector<uint32_t> label_targets_;
   const ptx::Instruction* current_ = nullptr;
 };
+
+// The key of a shared variable in ProgramImage::shared_offsets.
+std::string shared_key(const ptx::Function& function, const ptx::Variable& variable);
+// One line of the module's text, 1-based; empty when there is none.
+std::string line_of_text(const ptx::Module& module, uint32_t line);
+// Ends every function: `ret` for whatever runs off the last instruction (ops/control_flow.cc).
+void append_final_return(Lowering& lowering);
 
 // One line per chapter: the meanings of each file in ops/.
 std::span<const Meaning> integer_arithmetic_meanings();

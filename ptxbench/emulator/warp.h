@@ -42,6 +42,10 @@ struct Split {
   LaneMask mask = 0;
   Frame* frame = nullptr;
   bool waiting = false;              // set by Outcome::Blocked, cleared by whoever releases the lanes
+  bool stalled = false;              // its last op asked for a retry: others run first
+  bool released = false;             // bar.warp.sync: the other lanes have come, pass
+  uint64_t turn = 0;                 // ops since other splits had theirs
+  bool wait_timed_out = false;       // mbarrier.try_wait: nothing else can run, answer false once
   // What the split waits for, for the deadlock report: a short text made only when asked for.
   enum class Wait : uint8_t { None, NamedBarrier, ClusterBarrier, Mbarrier, AsyncGroup, WarpSync, Warpgroup, Other };
   Wait wait = Wait::None;
@@ -73,7 +77,8 @@ struct Warp {
   uint32_t current = 0;              // index of the split that runs
   std::vector<std::unique_ptr<Frame>> frames;
   std::vector<std::byte> local[kLanes];             // local memory by lane, grown on demand
-  uint64_t executed = 0;             // warp instructions
+  uint32_t alloca_bytes = 0;         // of the current frame's dynamic local memory
+  uint64_t executed = 0;             // warp instructions in the slice that runs
   LaneMask carry = 0;                // CC.CF of each lane (add.cc, subc, madc)
   // barrier.cluster (ops/cluster.cc): lanes that have arrived at the phase under way, and lanes that
   // have arrived and not waited since.
@@ -109,8 +114,30 @@ struct Warp {
   // True: they are all in the current split. False: return retry(Split::Wait::WarpSync, mask).
   bool converged(LaneMask mask) const { return (mask & live & ~active) == 0; }
 
+  // Makes the warp ready for a fresh block: one split at the kernel's first op.
+  void begin(Block& owner, uint32_t warp_index, const FunctionCode& code);
+  // Runs up to about `budget` ops and returns how many completed; 0 when every split waits. Faults stop
+  // the grid: the caller looks at GridRun::stop.
+  uint64_t run(uint64_t budget);
+  bool finished() const { return live == 0; }
+  // Takes lanes of the current split out of the kernel.
+  void exit_lanes(LaneMask lanes);
+  // Parts `lanes` from the current split (which keeps the others); the new split starts at `pc`.
+  void part(LaneMask lanes, uint32_t pc, Frame* in_frame);
+  // The lanes wait behind `op` until somebody clears Split::waiting; the current split's other lanes go
+  // on. Returns Outcome::Blocked.
+  Outcome block_lanes(const Op& op, LaneMask lanes, Split::Wait wait, uint64_t object);
+  uint32_t pc_of(const Op& op) const { return static_cast<uint32_t>(&op - frame->code->ops.data()); }
+
   // Position of lane's thread in the block.
   void thread_index(int lane, uint32_t& x, uint32_t& y, uint32_t& z) const;
+
+ private:
+  void select(uint32_t split);
+  bool pick();
+  void merge_current();
+  template <bool kDiverged>
+  void run_split(uint64_t budget);
 };
 
 }  // namespace weft::emulator

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What barriers must do when threads leave the kernel: exited threads count as arrived.
+#pragma once
+
+namespace weft::emulator {
+
+struct Block;
+void barriers_after_exit(Block& block);
+// The cluster's barrier likewise (ops/cluster.cc).
+void cluster_barrier_after_exit(Block& block);
+
+}  // namespace weft::emulator

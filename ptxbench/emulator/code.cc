@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ptxbench/emulator/code.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace weft::emulator {
+
+AlignedBytes::AlignedBytes(size_t size, size_t alignment) : size_(size) {
+  if (size == 0) return;
+  const size_t rounded = (size + alignment - 1) / alignment * alignment;
+  data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
+  if (data_ == nullptr) throw std::bad_alloc();
+  std::memset(data_, 0, rounded);
+}
+
+AlignedBytes::~AlignedBytes() { std::free(data_); }
+
+AlignedBytes::AlignedBytes(AlignedBytes&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+AlignedBytes& AlignedBytes::operator=(AlignedBytes&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+ProgramImage::~ProgramImage() {
+  if (memory == nullptr) return;
+  for (const auto& [name, symbol] : variables) memory->free(symbol.address);
+  if (function_tokens != 0) memory->free(function_tokens);
+}
+
+const Kernel* ProgramImage::find_kernel(std::string_view name) const {
+  for (const auto& kernel : kernels_)
+    if (kernel->info.name == name) return kernel.get();
+  return nullptr;
+}
+
+std::vector<const Kernel*> ProgramImage::kernels() const {
+  std::vector<const Kernel*> list;
+  for (const auto& kernel : kernels_) list.push_back(kernel.get());
+  return list;
+}
+
+std::optional<Program::Symbol> ProgramImage::find_variable(std::string_view name) const {
+  const auto found = variables.find(std::string(name));
+  if (found == variables.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<InstructionCount> ProgramImage::counts() const {
+  std::vector<InstructionCount> list;
+  for (const auto& function : functions)
+    for (size_t i = 0; i < function->instructions.size(); ++i) {
+      const uint32_t counter = function->first_counter + function->counting_op[i];
+      list.push_back({function->instructions[i], warps_[counter].load(), lanes_[counter].load()});
+    }
+  return list;
+}
+
+void ProgramImage::reset_counts() {
+  for (auto& value : warps_) value = 0;
+  for (auto& value : lanes_) value = 0;
+}
+
+void ProgramImage::add_counts(const std::vector<Counter>& counters) {
+  for (size_t i = 0; i < counters.size(); ++i) {
+    if (counters[i].warps == 0) continue;
+    warps_[i].fetch_add(counters[i].warps, std::memory_order_relaxed);
+    lanes_[i].fetch_add(counters[i].lanes, std::memory_order_relaxed);
+  }
+}
+
+void ProgramImage::size_counts() {
+  warps_ = std::vector<std::atomic<uint64_t>>(counter_count);
+  lanes_ = std::vector<std::atomic<uint64_t>>(counter_count);
+}
+
+const FunctionCode* ProgramImage::function_at(uint64_t token) const {
+  const uint64_t index = (token - function_tokens) / kFunctionTokenStep;
+  if (token < function_tokens || index >= functions.size()) return nullptr;
+  return functions[index].get();
+}
+
+}  // namespace weft::emulator

@@ -25,8 +25,7 @@ struct GridRun;
 struct NamedBarrier {
   uint32_t expected = 0;                       // threads; 0: no phase is under way
   std::array<LaneMask, 32> arrived{};          // by warp
-  LaneMask reduction_and = 0;                  // running .red results: 1 when all arrived so far were true
-  bool all_true = true, any_true = false;
+  bool all_true = true, any_true = false;      // running .red results over all that arrived so far
   uint32_t true_count = 0;
   // Splits that wait; an arriving .arrive does not wait.
   struct Waiter {
@@ -34,6 +33,7 @@ struct NamedBarrier {
     LaneMask lanes = 0;
     Slot reduction_result = kNoSlot;           // where the .red result goes when the phase completes
     uint8_t reduction = 0;
+    const std::byte* registers = nullptr;      // of the frame that waits
   };
   std::vector<Waiter> waiters;
 };

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +25,10 @@ struct GridRun {
   uint32_t dynamic_shared = 0;
   uint32_t shared_bytes = 0;                 // static + dynamic, as laid out
   uint32_t dynamic_shared_offset = 0;
-  std::vector<std::byte> parameters;         // copy of the launch's; kernels may take its address
+  std::span<std::byte> parameters;           // copy of the launch's; kernels may take its address
+  bool cooperative = false;
+  uint64_t resident_clusters = 1;            // that the modelled device holds at once
+  std::optional<std::chrono::steady_clock::time_point> deadline;
   uint64_t id = 0;                           // %gridid
   bool explicit_cluster = false;             // launched with a cluster dimension
   uint64_t cooperative_workspace = 0;        // device address; 0 when the launch is not cooperative

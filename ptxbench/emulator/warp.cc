@@ -90,7 +90,8 @@ void Warp::merge_current() {
   for (size_t i = 0; i < splits.size();) {
     Split& mine = splits[current];
     Split& other = splits[i];
-    if (i != current && !other.waiting && other.pc == mine.pc && other.frame == mine.frame) {
+    const bool passing = other.released || mine.released;   // about to leave a bar.warp.sync alone
+    if (i != current && !other.waiting && !passing && other.pc == mine.pc && other.frame == mine.frame) {
       mine.mask |= other.mask;
       splits.erase(splits.begin() + static_cast<std::ptrdiff_t>(i));
       if (i < current) --current;
@@ -132,8 +133,8 @@ void Warp::thread_index(int lane, uint32_t& x, uint32_t& y, uint32_t& z) const {
   z = thread / size.x / size.y;
 }
 
-Outcome Warp::fault(const Op& op, int lane, FaultKind kind, std::string message, uint64_t address,
-                    std::vector<std::string> notes) {
+void Warp::record_fault(const ptx::Instruction& instruction, int lane, FaultKind kind, std::string message,
+                        uint64_t address, std::vector<std::string> notes) {
   Fault f;
   f.kind = kind;
   f.message = std::move(message);
@@ -144,18 +145,21 @@ Outcome Warp::fault(const Op& op, int lane, FaultKind kind, std::string message,
   f.lane = static_cast<uint32_t>(lane);
   f.address = address;
   f.notes = std::move(notes);
-  const FunctionCode& code = *frame->code;
-  if (op.instruction < code.instructions.size()) {
-    const ptx::Instruction& instruction = *code.instructions[op.instruction];
-    const ptx::Module& module = *block->grid->kernel->program->module_;
-    f.ptx_line = instruction.position.line;
-    f.instruction = trimmed(line_of_text(module, instruction.position.line));
-    f.source_line = instruction.line.line;
-    for (const ptx::SourceFile& file : module.files)
-      if (file.index == instruction.line.file && instruction.line.line != 0) f.source_file = file.path;
-    if (code.name != f.kernel) f.notes.push_back("in device function " + code.name);
-  }
+  const ptx::Module& module = *block->grid->kernel->program->module_;
+  f.ptx_line = instruction.position.line;
+  f.instruction = trimmed(line_of_text(module, instruction.position.line));
+  f.source_line = instruction.line.line;
+  for (const ptx::SourceFile& file : module.files)
+    if (file.index == instruction.line.file && instruction.line.line != 0) f.source_file = file.path;
   block->grid->record(std::move(f));
+}
+
+Outcome Warp::fault(const Op& op, int lane, FaultKind kind, std::string message, uint64_t address,
+                    std::vector<std::string> notes) {
+  const FunctionCode& code = *frame->code;
+  if (frame->caller != nullptr) notes.push_back("in device function " + code.name);
+  INVARIANT(op.instruction < code.instructions.size());
+  record_fault(*code.instructions[op.instruction], lane, kind, std::move(message), address, std::move(notes));
   return Outcome::Fault;
 }
 

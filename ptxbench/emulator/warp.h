@@ -43,9 +43,9 @@ struct Split {
   Frame* frame = nullptr;
   bool waiting = false;              // set by Outcome::Blocked, cleared by whoever releases the lanes
   bool stalled = false;              // its last op asked for a retry: others run first
+  bool stalled_at_barrier = false;   // bar.warp.sync: these lanes have arrived
   bool released = false;             // bar.warp.sync: the other lanes have come, pass
   uint64_t turn = 0;                 // ops since other splits had theirs
-  bool wait_timed_out = false;       // mbarrier.try_wait: nothing else can run, answer false once
   // What the split waits for, for the deadlock report: a short text made only when asked for.
   enum class Wait : uint8_t { None, NamedBarrier, ClusterBarrier, Mbarrier, AsyncGroup, WarpSync, Warpgroup, Other };
   Wait wait = Wait::None;

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Moving data (PTX ISA 9.0, section 9.7.9): mov, ld, ldu, st, cvta, isspacep. Copies, prefetches and
+// conversions have chapters of their own.
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "ptxbench/emulator/grid.h"
+#include "ptxbench/emulator/lowering.h"
+#include "ptxbench/emulator/memory/access.h"
+#include "ptxbench/emulator/memory/gather.h"
+
+namespace weft::emulator {
+
+namespace {
+
+using isa::Space;
+using isa::Type;
+using Shape = LanePointers::Shape;
+
+struct Wide {
+  uint64_t low, high;
+};
+
+// --- mov ----------------------------------------------------------------------------------------
+
+template <typename T>
+Outcome move(Warp& w, const Op& op, LaneMask exec) {
+  merge_lanes(exec, w.write<T>(op.d), w.read<T>(op.a));
+  return Outcome::Next;
+}
+
+Outcome move_predicate(Warp& w, const Op& op, LaneMask exec) {
+  merge_predicate(exec, w.predicate(op.d), w.predicate_value(op.a) ^ static_cast<LaneMask>(op.small));
+  return Outcome::Next;
+}
+
+Handler move_handler(int bits) {
+  switch (bits) {
+    case 8: return move<uint8_t>;
+    case 16: return move<uint16_t>;
+    case 32: return move<uint32_t>;
+    case 64: return move<uint64_t>;
+    default: return move<Wide>;
+  }
+}
+
+// mov with a vector on one side: `small` pieces, each `sizeof(Piece)` bytes, of one wider value. Piece 0
+// is the least significant.
+struct Pieces final : Extra {
+  Slot slots[16];
+};
+
+template <typename Piece>
+Outcome pack(Warp& w, const Op& op, LaneMask exec) {
+  const auto& pieces = *static_cast<const Pieces*>(static_cast<const Extra*>(op.extra));
+  const uint32_t count = op.small;
+  alignas(64) std::byte value[kLanes * 16];
+  for (uint32_t k = 0; k < count; ++k) {
+    const Piece* from = w.read<Piece>(pieces.slots[k]);
+    for (uint32_t i = 0; i < kLanes; ++i)
+      std::memcpy(value + (i * count + k) * sizeof(Piece), &from[i], sizeof(Piece));
+  }
+  const uint32_t width = count * sizeof(Piece);
+  std::byte* to = w.write<std::byte>(op.d);
+  if (exec == kAllLanes) {
+    std::memcpy(to, value, width * kLanes);
+  } else {
+    for_lanes(exec, [&](int lane) {
+      const uint32_t at = static_cast<uint32_t>(lane) * width;
+      std::memcpy(to + at, value + at, width);
+    });
+  }
+  return Outcome::Next;
+}
+
+template <typename Piece>
+Outcome unpack(Warp& w, const Op& op, LaneMask exec) {
+  const auto& pieces = *static_cast<const Pieces*>(static_cast<const Extra*>(op.extra));
+  const uint32_t count = op.small;
+  alignas(64) std::byte value[kLanes * 16];
+  std::memcpy(value, w.read<std::byte>(op.a), count * sizeof(Piece) * kLanes);
+  for (uint32_t k = 0; k < count; ++k) {
+    alignas(64) Piece lanes[kLanes];
+    for (uint32_t i = 0; i < kLanes; ++i)
+      std::memcpy(&lanes[i], value + (i * count + k) * sizeof(Piece), sizeof(Piece));
+    merge_lanes(exec, w.write<Piece>(pieces.slots[k]), lanes);
+  }
+  return Outcome::Next;
+}
+
+template <template <typename> class F>
+Handler by_piece(int bits) {
+  switch (bits) {
+    case 8: return F<uint8_t>::handler;
+    case 16: return F<uint16_t>::handler;
+    case 32: return F<uint32_t>::handler;
+    default: return F<uint64_t>::handler;
+  }
+}
+template <typename T>
+struct PackOf {
+  static constexpr Handler handler = pack<T>;
+};
+template <typename T>
+struct UnpackOf {
+  static constexpr Handler handler = unpack<T>;
+};
+
+bool is_vector(const ptx::Operand& operand) { return std::holds_alternative<ptx::VectorOperand>(operand.value); }
+
+Type untyped(int bits) {
+  switch (bits) {
+    case 8: return Type::B8;
+    case 16: return Type::B16;
+    case 32: return Type::B32;
+    case 64: return Type::B64;
+    default: return Type::B128;
+  }
+}
+
+Result<Done> lower_mov(Lowering& l, const ptx::Instruction& i) {
+  const Type type = i.types.empty() ? Type::B32 : i.types[0];
+  const ptx::Operand& to = i.operands[0];
+  const ptx::Operand& from = i.operands[1];
+  if (type == Type::Pred) {
+    const auto source = TRY(l.predicate_source(from));
+    const Slot d = TRY(l.predicate_destination(to));
+    Op& op = l.emit(move_predicate);
+    op.d = d;
+    op.a = source.slot;
+    op.small = source.flip;
+    return Done{};
+  }
+  const int bits = isa::bits(type);
+  if (is_vector(to) != is_vector(from)) {
+    const bool packing = is_vector(from);
+    const auto list = l.elements(packing ? from : to);
+    const int piece_bits = bits / static_cast<int>(list.size());
+    if (piece_bits < 8 || list.size() > 16 || piece_bits * static_cast<int>(list.size()) != bits)
+      return l.error(fmt::format("{}: {} elements do not make up {} bits", i.spelling(), list.size(), bits));
+    auto pieces = std::make_unique<Pieces>();
+    for (size_t k = 0; k < list.size(); ++k)
+      pieces->slots[k] = packing ? TRY(l.source(*list[k], untyped(piece_bits)))
+                                 : TRY(l.destination(*list[k], untyped(piece_bits)));
+    Pieces* kept = l.keep(std::move(pieces));
+    const Slot whole = packing ? TRY(l.destination(to, untyped(bits))) : TRY(l.source(from, untyped(bits)));
+    Op& op = l.emit(packing ? by_piece<PackOf>(piece_bits) : by_piece<UnpackOf>(piece_bits));
+    (packing ? op.d : op.a) = whole;
+    op.small = static_cast<uint32_t>(list.size());
+    op.extra = static_cast<const Extra*>(kept);
+    return Done{};
+  }
+  const auto targets = l.elements(to), sources = l.elements(from);
+  if (targets.size() != sources.size()) return l.error(fmt::format("{}: vectors of different length", i.spelling()));
+  for (size_t k = 0; k < targets.size(); ++k) {
+    const Slot a = TRY(l.source(*sources[k], type));
+    const Slot d = TRY(l.destination(*targets[k], type));
+    Op& op = l.emit(move_handler(bits));
+    op.d = d;
+    op.a = a;
+  }
+  return Done{};
+}
+
+// --- ld, st -------------------------------------------------------------------------------------
+
+// What a load or store needs besides the address: the element slots and how to reach memory.
+struct Transfer final : Extra {
+  Resolver resolve = nullptr;
+  uint32_t bytes = 0;        // of one lane: elements x element size
+  uint32_t alignment = 0;
+  Slot slots[8];
+};
+
+const Transfer& transfer_of(const Op& op) { return *static_cast<const Transfer*>(static_cast<const Extra*>(op.extra)); }
+
+template <typename Memory, typename Register>
+Register extend(Memory value) {
+  if constexpr (sizeof(Register) == sizeof(Memory)) {
+    return std::bit_cast<Register>(value);
+  } else {
+    return static_cast<Register>(value);   // sign-extends when Memory is signed
+  }
+}
+
+enum class Order : uint8_t { Weak, Strong };   // Strong: other workers may look at the same time
+
+template <typename Memory, Order kOrder>
+Memory load_one(const std::byte* from) {
+  if constexpr (kOrder == Order::Strong && sizeof(Memory) <= 8) {
+    using Word = std::conditional_t<sizeof(Memory) == 1, uint8_t,
+                 std::conditional_t<sizeof(Memory) == 2, uint16_t,
+                 std::conditional_t<sizeof(Memory) == 4, uint32_t, uint64_t>>>;
+    auto* word = const_cast<Word*>(reinterpret_cast<const Word*>(from));
+    return std::bit_cast<Memory>(std::atomic_ref<Word>(*word).load(std::memory_order_acquire));
+  } else {
+    Memory value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+}
+
+template <typename Memory, Order kOrder>
+void store_one(std::byte* to, Memory value) {
+  if constexpr (kOrder == Order::Strong && sizeof(Memory) <= 8) {
+    using Word = std::conditional_t<sizeof(Memory) == 1, uint8_t,
+                 std::conditional_t<sizeof(Memory) == 2, uint16_t,
+                 std::conditional_t<sizeof(Memory) == 4, uint32_t, uint64_t>>>;
+    std::atomic_ref<Word>(*reinterpret_cast<Word*>(to)).store(std::bit_cast<Word>(value), std::memory_order_release);
+  } else {
+    std::memcpy(to, &value, sizeof value);
+  }
+}
+
+template <typename Memory, typename Register, int kElements, Order kOrder>
+Outcome load(Warp& w, const Op& op, LaneMask exec) {
+  const Transfer& t = transfer_of(op);
+  LanePointers pointers;
+  t.resolve(w, op, exec, t.bytes, t.alignment, false, pointers);
+  if constexpr (kOrder == Order::Strong) ++w.block->cluster->spin_hints;
+  switch (pointers.shape) {
+    case Shape::Fault:
+      return Outcome::Fault;
+    case Shape::Contiguous:
+      for (int k = 0; k < kElements; ++k) {
+        Register* d = w.write<Register>(t.slots[k]);
+        if constexpr (kOrder == Order::Weak && kElements == 1 && std::is_same_v<Memory, Register>) {
+          std::memcpy(d, pointers.first, sizeof(Memory) * kLanes);
+        } else {
+          for (int i = 0; i < kLanes; ++i)
+            d[i] = extend<Memory, Register>(
+                load_one<Memory, kOrder>(pointers.first + (i * kElements + k) * static_cast<int>(sizeof(Memory))));
+        }
+      }
+      break;
+    case Shape::Uniform:
+      for (int k = 0; k < kElements; ++k) {
+        const Register value =
+            extend<Memory, Register>(load_one<Memory, kOrder>(pointers.first + k * static_cast<int>(sizeof(Memory))));
+        Register* d = w.write<Register>(t.slots[k]);
+        if (exec == kAllLanes) {
+          for (int i = 0; i < kLanes; ++i) d[i] = value;
+        } else {
+          for_lanes(exec, [&](int lane) { d[lane] = value; });
+        }
+      }
+      break;
+    case Shape::Scattered:
+      if (exec == kAllLanes) {
+        for (int k = 0; k < kElements; ++k) {
+          Register* d = w.write<Register>(t.slots[k]);
+          for (int i = 0; i < kLanes; ++i)
+            d[i] = extend<Memory, Register>(
+                load_one<Memory, kOrder>(pointers.lane[i] + k * static_cast<int>(sizeof(Memory))));
+        }
+      } else {
+        for_lanes(exec, [&](int lane) {
+          for (int k = 0; k < kElements; ++k)
+            w.write<Register>(t.slots[k])[lane] = extend<Memory, Register>(
+                load_one<Memory, kOrder>(pointers.lane[lane] + k * static_cast<int>(sizeof(Memory))));
+        });
+      }
+      break;
+  }
+  return Outcome::Next;
+}
+
+template <typename Memory, typename Register, int kElements, Order kOrder>
+Outcome store(Warp& w, const Op& op, LaneMask exec) {
+  const Transfer& t = transfer_of(op);
+  LanePointers pointers;
+  t.resolve(w, op, exec, t.bytes, t.alignment, true, pointers);
+  auto put = [&](std::byte* to, int lane, int k) {
+    Memory value;
+    std::memcpy(&value, &w.read<Register>(t.slots[k])[lane], sizeof value);   // little-endian: the low bytes
+    store_one<Memory, kOrder>(to + k * static_cast<int>(sizeof(Memory)), value);
+  };
+  switch (pointers.shape) {
+    case Shape::Fault:
+      return Outcome::Fault;
+    case Shape::Contiguous:
+      if constexpr (kOrder == Order::Weak && kElements == 1 && sizeof(Memory) == sizeof(Register)) {
+        std::memcpy(pointers.first, w.read<Register>(t.slots[0]), sizeof(Memory) * kLanes);
+      } else {
+        for (int i = 0; i < kLanes; ++i)
+          for (int k = 0; k < kElements; ++k) put(pointers.first + static_cast<uint32_t>(i) * t.bytes, i, k);
+      }
+      break;
+    case Shape::Uniform: {
+      // Which lane's value stays is undefined; the last one's, as when they write in turn.
+      const int lane = 31 - std::countl_zero(exec);
+      for (int k = 0; k < kElements; ++k) put(pointers.first, lane, k);
+      break;
+    }
+    case Shape::Scattered:
+      for_lanes(exec, [&](int lane) {
+        for (int k = 0; k < kElements; ++k) put(pointers.lane[lane], lane, k);
+      });
+      break;
+  }
+  return Outcome::Next;
+}
+
+template <typename Memory, typename Register, int kElements>
+Handler transfer_handler(bool storing, Order order) {
+  if (order == Order::Strong)
+    return storing ? store<Memory, Register, kElements, Order::Strong> : load<Memory, Register, kElements, Order::Strong>;
+  return storing ? store<Memory, Register, kElements, Order::Weak> : load<Memory, Register, kElements, Order::Weak>;
+}
+
+template <typename Memory, typename Register>
+Handler by_elements(bool storing, Order order, size_t elements) {
+  switch (elements) {
+    case 1: return transfer_handler<Memory, Register, 1>(storing, order);
+    case 2: return transfer_handler<Memory, Register, 2>(storing, order);
+    case 4: return transfer_handler<Memory, Register, 4>(storing, order);
+    case 8: return transfer_handler<Memory, Register, 8>(storing, order);
+    default: return nullptr;
+  }
+}
+
+template <typename Memory>
+Handler by_register(bool storing, Order order, size_t elements, int register_bits) {
+  if constexpr (sizeof(Memory) <= 1)
+    if (register_bits == 8) return by_elements<Memory, uint8_t>(storing, order, elements);
+  if constexpr (sizeof(Memory) <= 2)
+    if (register_bits == 16) return by_elements<Memory, uint16_t>(storing, order, elements);
+  if constexpr (sizeof(Memory) <= 4)
+    if (register_bits == 32) return by_elements<Memory, uint32_t>(storing, order, elements);
+  if constexpr (sizeof(Memory) <= 8)
+    if (register_bits == 64) return by_elements<Memory, uint64_t>(storing, order, elements);
+  return nullptr;
+}
+
+Handler find_transfer(bool storing, Order order, Type type, size_t elements, int register_bits) {
+  const bool sign = isa::is_signed(type) && !storing && isa::bits(type) < register_bits;
+  switch (isa::bits(type)) {
+    case 8:
+      return sign ? by_register<int8_t>(storing, order, elements, register_bits)
+                  : by_register<uint8_t>(storing, order, elements, register_bits);
+    case 16:
+      return sign ? by_register<int16_t>(storing, order, elements, register_bits)
+                  : by_register<uint16_t>(storing, order, elements, register_bits);
+    case 32:
+      return sign ? by_register<int32_t>(storing, order, elements, register_bits)
+                  : by_register<uint32_t>(storing, order, elements, register_bits);
+    case 64: return by_register<uint64_t>(storing, order, elements, register_bits);
+    case 128: return elements == 1 && register_bits == 128 ? transfer_handler<Wide, Wide, 1>(storing, order) : nullptr;
+    default: return nullptr;
+  }
+}
+
+Order order_of(const ptx::Instruction& i) {
+  for (std::string_view word : {"volatile", "relaxed", "acquire", "release", "mmio"})
+    if (i.has(word)) return Order::Strong;
+  return Order::Weak;
+}
+
+// Parameters of the function that is being lowered live in its frame; of a kernel, in the launch.
+Space transfer_space(Lowering& l, const ptx::Instruction& i, const ptx::Operand& address) {
+  if (i.space != Space::Param && i.space != Space::ParamFunction) return i.space;
+  if (l.function().kind == ptx::Function::Kind::Device) return Space::Local;
+  const auto* a = std::get_if<ptx::AddressOperand>(&address.value);
+  if (a != nullptr && !a->parts.empty())
+    if (const auto* s = std::get_if<ptx::SymbolOperand>(&a->parts[0].value);
+        s != nullptr && s->kind == ptx::SymbolOperand::Kind::FunctionVariable)
+      return Space::Local;   // a call's argument or result
+  return Space::Global;
+}
+
+Result<Done> lower_transfer(Lowering& l, const ptx::Instruction& i, bool storing) {
+  const ptx::Operand& address_operand = i.operands[storing ? 0 : 1];
+  const ptx::Operand& value_operand = i.operands[storing ? 1 : 0];
+  const Type type = i.types.empty() ? Type::B32 : i.types[0];
+  const auto values = l.elements(value_operand);
+  if (values.size() > 8) return l.error(fmt::format("{}: more than 8 elements", i.spelling()));
+  auto transfer = std::make_unique<Transfer>();
+  int register_bits = 0;
+  for (size_t k = 0; k < values.size(); ++k) {
+    const Lowering::Sized sized = storing ? TRY(l.any_source(*values[k], type)) : TRY(l.any_destination(*values[k], type));
+    const bool sink = std::holds_alternative<ptx::Sink>(values[k]->value);
+    if (!sink && register_bits != 0 && sized.bits != register_bits)
+      return l.error(fmt::format("{}: elements of different width", i.spelling()));
+    if (!sink || register_bits == 0) register_bits = sized.bits;
+    transfer->slots[k] = sized.slot;
+  }
+  // Sinks get room of the other elements' width.
+  for (size_t k = 0; k < values.size(); ++k)
+    if (std::holds_alternative<ptx::Sink>(values[k]->value)) transfer->slots[k] = l.scratch(register_bits);
+  const Handler handler = find_transfer(storing, order_of(i), type, values.size(), register_bits);
+  if (handler == nullptr)
+    return l.error(fmt::format("{}: {} registers of {} bits do not fit", i.spelling(), values.size(), register_bits));
+  const Address address = TRY(l.address(address_operand, transfer_space(l, i, address_operand)));
+  transfer->bytes = static_cast<uint32_t>(isa::bits(type) / 8) * static_cast<uint32_t>(values.size());
+  transfer->alignment = transfer->bytes;
+  transfer->resolve = find_resolver(address.space, address.wide);
+  Transfer* kept = l.keep(std::move(transfer));
+  Op& op = l.emit(handler);
+  op.a = address.slot;
+  op.immediate = address.offset;
+  op.extra = static_cast<const Extra*>(kept);
+  return Done{};
+}
+
+Result<Done> lower_ld(Lowering& l, const ptx::Instruction& i) { return lower_transfer(l, i, false); }
+Result<Done> lower_st(Lowering& l, const ptx::Instruction& i) { return lower_transfer(l, i, true); }
+
+// --- cvta, isspacep -----------------------------------------------------------------------------
+
+template <typename From, typename To, bool kToGeneric>
+Outcome convert_address(Warp& w, const Op& op, LaneMask exec) {
+  const uint64_t window = static_cast<uint64_t>(op.immediate);
+  each_lane(exec,
+            [window](From a) {
+              return static_cast<To>(kToGeneric ? static_cast<uint64_t>(a) + window : static_cast<uint64_t>(a) - window);
+            },
+            w.write<To>(op.d), w.read<From>(op.a));
+  return Outcome::Next;
+}
+
+// Shared addresses keep their rank bits; everything that is no window is the host's address itself.
+Result<Done> lower_cvta(Lowering& l, const ptx::Instruction& i) {
+  const bool to_space = i.has("to");
+  const Type type = i.types.empty() ? Type::U64 : i.types[0];
+  uint64_t window = 0;
+  if (i.space == Space::Shared || i.space == Space::SharedCluster) window = kSharedWindow;
+  if (i.space == Space::Local) window = kLocalWindow;
+  if (isa::bits(type) != 64)
+    return l.unsupported("32-bit generic addresses: the emulator's device has 64-bit addresses");
+  const Lowering::Sized from = TRY(l.any_source(i.operands[1], Type::U64));
+  const Slot d = TRY(l.destination(i.operands[0], Type::U64));
+  Op& op = l.emit(from.bits == 32 ? (to_space ? convert_address<uint32_t, uint64_t, false> : convert_address<uint32_t, uint64_t, true>)
+                                  : (to_space ? convert_address<uint64_t, uint64_t, false> : convert_address<uint64_t, uint64_t, true>));
+  op.a = from.slot;
+  op.d = d;
+  op.immediate = static_cast<int64_t>(window);
+  return Done{};
+}
+
+template <Space kSpace>
+Outcome is_space(Warp& w, const Op& op, LaneMask exec) {
+  const uint64_t* address = w.read<uint64_t>(op.a);
+  LaneMask result = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    const uint64_t a = address[i];
+    bool inside = false;
+    if constexpr (kSpace == Space::Shared)
+      inside = in_shared_window(a) && ((a - kSharedWindow) >> kSharedRankShift) == w.block->rank;
+    if constexpr (kSpace == Space::SharedCluster)
+      inside = in_shared_window(a) && ((a - kSharedWindow) >> kSharedRankShift) < w.block->cluster->blocks.size();
+    if constexpr (kSpace == Space::Local) inside = in_local_window(a);
+    if constexpr (kSpace == Space::Global || kSpace == Space::Param)
+      inside = !in_shared_window(a) && !in_local_window(a);
+    if constexpr (kSpace == Space::Param) {
+      const auto& parameters = w.block->grid->parameters;
+      inside = a - reinterpret_cast<uint64_t>(parameters.data()) < parameters.size();
+    }
+    result |= static_cast<LaneMask>(inside) << i;
+  }
+  merge_predicate(exec, w.predicate(op.d), result);
+  return Outcome::Next;
+}
+
+Result<Done> lower_isspacep(Lowering& l, const ptx::Instruction& i) {
+  const Slot d = TRY(l.predicate_destination(i.operands[0]));
+  const Slot a = TRY(l.source(i.operands[1], Type::U64));
+  Handler handler = is_space<Space::Global>;
+  if (i.space == Space::Shared) handler = is_space<Space::Shared>;
+  if (i.space == Space::SharedCluster) handler = is_space<Space::SharedCluster>;
+  if (i.space == Space::Local) handler = is_space<Space::Local>;
+  if (i.space == Space::Param) handler = is_space<Space::Param>;
+  Op& op = l.emit(handler);
+  op.d = d;
+  op.a = a;
+  return Done{};
+}
+
+constexpr Meaning kMeanings[] = {
+    {"mov", lower_mov}, {"ld", lower_ld}, {"ldu", lower_ld}, {"st", lower_st},
+    {"cvta", lower_cvta}, {"isspacep", lower_isspacep},
+};
+
+}  // namespace
+
+std::span<const Meaning> data_movement_meanings() { return kMeanings; }
+
+}  // namespace weft::emulator

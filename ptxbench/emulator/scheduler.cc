@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ptxbench/emulator/scheduler.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ptxbench/emulator/ops/warpgroup_matrix.h"
+
+namespace weft::emulator {
+
+namespace {
+
+// Ops that one warp runs before the next one's turn. Long turns keep the warp's registers in the cache;
+// synchronisation ends most turns much earlier.
+constexpr uint64_t kTurn = 4096;
+// A cluster that has run this long and polls memory may wait for one that has not begun.
+constexpr uint64_t kPatience = 200'000;
+// Rounds in which nothing but timed-out waits moved, between two looks at whether anything changed.
+constexpr uint64_t kForcedRounds = 64;
+
+uint64_t next_random(uint64_t& state) {   // splitmix64
+  uint64_t z = (state += 0x9e3779b97f4a7c15ull);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+uint64_t mix(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x100000001b3ull + (hash >> 29); }
+
+// What another round could change if the waits were not hopeless: shared memory, where the warps stand.
+uint64_t fingerprint(const Cluster& cluster) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (const auto& block : cluster.blocks) {
+    const std::byte* bytes = block->shared.data();
+    for (size_t i = 0; i + 8 <= block->shared.size(); i += 8) {
+      uint64_t word;
+      std::memcpy(&word, bytes + i, 8);
+      hash = mix(hash, word);
+    }
+    for (const auto& warp : block->warps) {
+      hash = mix(hash, warp->live);
+      for (const Split& s : warp->splits) hash = mix(mix(hash, s.mask), s.wait_object);
+    }
+  }
+  return hash;
+}
+
+}  // namespace
+
+uint32_t Cluster::live_threads() const {
+  uint32_t total = 0;
+  for (const auto& block : blocks) total += block->live_threads;
+  return total;
+}
+
+Worker::Worker(GridRun& grid, uint32_t number, uint32_t workers)
+    : grid_(grid), number_(number), workers_(workers), random_(grid.schedule_seed * 0x2545f4914f6cdd1dull + number) {
+  counters_.resize(grid.kernel->program->counter_count);
+  const uint64_t resident = std::max<uint64_t>(1, grid.resident_clusters);
+  share_ = std::max<uint64_t>(1, (resident + workers - 1) / workers);
+}
+
+void Worker::begin(Cluster& cluster, uint64_t number) {
+  const Extent clusters{grid_.grid.x / grid_.cluster.x, grid_.grid.y / grid_.cluster.y, grid_.grid.z / grid_.cluster.z};
+  const uint32_t cx = static_cast<uint32_t>(number % clusters.x);
+  const uint32_t cy = static_cast<uint32_t>(number / clusters.x % clusters.y);
+  const uint32_t cz = static_cast<uint32_t>(number / clusters.x / clusters.y);
+  const uint32_t count = static_cast<uint32_t>(grid_.cluster.count());
+  const uint32_t threads = static_cast<uint32_t>(grid_.block.count());
+  const uint32_t warps = (threads + kLanes - 1) / kLanes;
+  cluster.grid = &grid_;
+  cluster.clock = 0;
+  cluster.barrier_phase = 0;
+  cluster.spin_hints = 0;
+  cluster.blocks.resize(count);
+  for (uint32_t rank = 0; rank < count; ++rank) {
+    if (!cluster.blocks[rank]) cluster.blocks[rank] = std::make_unique<Block>();
+    Block& block = *cluster.blocks[rank];
+    block.grid = &grid_;
+    block.cluster = &cluster;
+    block.rank = rank;
+    // Ranks run x first (PTX ISA 9.0, %cluster_ctarank).
+    block.index = {cx * grid_.cluster.x + rank % grid_.cluster.x,
+                   cy * grid_.cluster.y + rank / grid_.cluster.x % grid_.cluster.y,
+                   cz * grid_.cluster.z + rank / grid_.cluster.x / grid_.cluster.y};
+    if (block.shared.size() != grid_.shared_bytes) block.shared = AlignedBytes(grid_.shared_bytes, 1024);
+    // Shared memory begins undefined. All ones is NaN in every float format and no valid barrier, so
+    // reading what nobody wrote shows. The system's reserved part begins at zero.
+    const uint32_t reserved = grid_.machine->model().reserved_shared_per_block;
+    std::memset(block.shared.data(), 0, reserved);
+    std::memset(block.shared.data() + reserved, 0xff, block.shared.size() - reserved);
+    block.threads = threads;
+    block.live_threads = threads;
+    block.barriers = {};
+    block.warpgroups.reset();
+    block.warps.resize(warps);
+    for (uint32_t w = 0; w < warps; ++w) {
+      if (!block.warps[w]) block.warps[w] = std::make_unique<Warp>();
+      block.warps[w]->begin(block, w, *grid_.kernel->code);
+      block.warps[w]->counters = counters_.data();
+    }
+  }
+}
+
+bool Worker::admit() {
+  const uint64_t number = grid_.next_cluster.fetch_add(1, std::memory_order_relaxed);
+  if (number >= grid_.cluster_count) return false;
+  std::unique_ptr<Cluster> cluster;
+  if (retired_.empty()) {
+    cluster = std::make_unique<Cluster>();
+  } else {
+    cluster = std::move(retired_.back());
+    retired_.pop_back();
+  }
+  begin(*cluster, number);
+  residents_.push_back({std::move(cluster), 0, 0});
+  ran_since_admission_ = 0;
+  return true;
+}
+
+Worker::Turn Worker::turn(Resident& resident) {
+  Cluster& cluster = *resident.cluster;
+  uint64_t total = 0;
+  for (auto& block : cluster.blocks) {
+    const size_t count = block->warps.size();
+    // A seed starts each round at another warp and cuts turns short.
+    const size_t first = grid_.schedule_seed == 0 ? 0 : next_random(random_) % count;
+    for (size_t k = 0; k < count; ++k) {
+      Warp& warp = *block->warps[(first + k) % count];
+      if (warp.finished()) continue;
+      const uint64_t budget = grid_.schedule_seed == 0 ? kTurn : 1 + next_random(random_) % 512;
+      const uint64_t ran = warp.run(budget);
+      cluster.clock += ran;
+      total += ran;
+      if (grid_.stop.load(std::memory_order_relaxed)) return Turn::Finished;
+      if (const auto due = cluster.async.next_due(); due && *due <= cluster.clock)
+        if (!cluster.async.advance(cluster, cluster.clock)) return Turn::Finished;
+    }
+  }
+  ran_since_admission_ += total;
+  if (cluster.live_threads() == 0) {
+    // Copies that nobody waited for still land.
+    while (const auto due = cluster.async.next_due()) {
+      cluster.clock = std::max(cluster.clock, *due);
+      if (!cluster.async.advance(cluster, cluster.clock)) break;
+    }
+    for (auto& block : cluster.blocks) finish_warpgroups(*block);
+    return Turn::Finished;
+  }
+  if (total != 0) {
+    return Turn::Ran;
+  }
+  if (const auto due = cluster.async.next_due()) {
+    cluster.clock = std::max(cluster.clock, *due);
+    cluster.async.advance(cluster, cluster.clock);
+    return Turn::Ran;
+  }
+  return Turn::Stuck;
+}
+
+// Nothing in the cluster can run. Waits that the hardware would time out answer false once; when many
+// rounds of that change nothing, the cluster is dead.
+bool Worker::force(Resident& resident) {
+  Cluster& cluster = *resident.cluster;
+  bool any = false;
+  for (auto& block : cluster.blocks)
+    for (auto& warp : block->warps)
+      for (Split& s : warp->splits)
+        if (s.wait == Split::Wait::Mbarrier && !s.waiting) {
+          s.wait_timed_out = true;
+          any = true;
+        }
+  if (!any) return false;
+  if (++resident.forced_rounds % kForcedRounds != 0) return true;
+  const uint64_t now = fingerprint(cluster);
+  const bool changed = now != resident.fingerprint;
+  resident.fingerprint = now;
+  return changed;
+}
+
+bool Worker::out_of_time() {
+  if (!grid_.deadline || std::chrono::steady_clock::now() < *grid_.deadline) return false;
+  Fault fault;
+  fault.kind = FaultKind::TimeLimit;
+  fault.kernel = grid_.kernel->info.name;
+  fault.message = "the launch ran longer than the time limit";
+  if (!residents_.empty()) {
+    Fault where = describe_deadlock(*residents_.front().cluster);
+    fault.notes = std::move(where.notes);
+    fault.block = where.block;
+  }
+  grid_.record(std::move(fault));
+  return true;
+}
+
+void Worker::run() {
+  const uint64_t at_first = grid_.cooperative ? share_ : 1;
+  while (residents_.size() < at_first && admit()) {
+  }
+  uint64_t rounds = 0;
+  while (!residents_.empty() && !grid_.stop.load(std::memory_order_relaxed)) {
+    bool ran = false;
+    for (size_t i = 0; i < residents_.size();) {
+      const Turn turn_result = turn(residents_[i]);
+      if (grid_.stop.load(std::memory_order_relaxed)) return;
+      if (turn_result == Turn::Finished) {
+        retired_.push_back(std::move(residents_[i].cluster));
+        residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(i));
+        ran = true;
+        if (residents_.empty()) admit();
+        continue;
+      }
+      if (turn_result == Turn::Ran) ran = true;
+      if (turn_result == Turn::Stuck && !force(residents_[i])) {
+        grid_.record(describe_deadlock(*residents_[i].cluster));
+        return;
+      }
+      ++i;
+    }
+    if (!residents_.empty() && residents_.size() < share_ && ran_since_admission_ > kPatience) {
+      uint64_t hints = 0;
+      for (Resident& r : residents_) {
+        hints += r.cluster->spin_hints;
+        r.cluster->spin_hints = 0;
+      }
+      if (hints * 64 > ran_since_admission_) admit();
+      ran_since_admission_ = 0;
+    }
+    if (++rounds % 16 == 0 || !ran)
+      if (out_of_time()) return;
+  }
+}
+
+}  // namespace weft::emulator

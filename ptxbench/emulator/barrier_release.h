@@ -7,7 +7,5 @@ namespace weft::emulator {
 
 struct Block;
 void barriers_after_exit(Block& block);
-// The cluster's barrier likewise (ops/cluster.cc).
-void cluster_barrier_after_exit(Block& block);
 
 }  // namespace weft::emulator

@@ -17,7 +17,9 @@ AlignedBytes::AlignedBytes(size_t size, size_t alignment) : size_(size) {
   std::memset(data_, 0, rounded);
 }
 
-AlignedBytes::~AlignedBytes() { std::free(data_); }
+AlignedBytes::~AlignedBytes() {
+  std::free(data_);
+}
 
 AlignedBytes::AlignedBytes(AlignedBytes&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}

@@ -41,9 +41,9 @@ struct Extra {
 // A parameter or return value of a device function: its place in the frame's local bytes, or, for
 // old-style register parameters, its slot.
 struct ParameterPlace {
-  uint32_t offset = 0;      // from the frame's local base
-  uint32_t size = 0;        // bytes
-  Slot slot = kNoSlot;      // register parameter
+  uint32_t offset = 0;  // from the frame's local base
+  uint32_t size = 0;    // bytes
+  Slot slot = kNoSlot;  // register parameter
 };
 
 struct FunctionCode {
@@ -52,13 +52,13 @@ struct FunctionCode {
   std::vector<Op> ops;
   std::vector<const ptx::Instruction*> instructions;
   // The op that counts for an instruction is the first that comes from it.
-  std::vector<uint32_t> counting_op;       // by instruction
-  uint32_t register_bytes = 0;             // all slots of one warp
+  std::vector<uint32_t> counting_op;  // by instruction
+  uint32_t register_bytes = 0;        // all slots of one warp
   AlignedBytes constants;
-  uint32_t local_bytes = 0;                // of one lane: .local variables and .param areas
+  uint32_t local_bytes = 0;  // of one lane: .local variables and .param areas
   std::vector<ParameterPlace> parameters, returns;
   std::vector<std::unique_ptr<Extra>> extras;
-  uint32_t first_counter = 0;              // of this function in a worker's counters
+  uint32_t first_counter = 0;  // of this function in a worker's counters
 };
 
 struct Counter {
@@ -89,8 +89,9 @@ class ProgramImage final : public Program {
 
   // Adds what one worker counted; called once per launch and worker.
   void add_counts(const std::vector<Counter>& counters);
-  const FunctionCode* function_at(uint64_t token) const;   // an indirect call's target; nullptr: none
-  void size_counts();                      // after counter_count is known
+  const FunctionCode* function_at(
+      uint64_t token) const;  // an indirect call's target; nullptr: none
+  void size_counts();         // after counter_count is known
   static constexpr uint64_t kFunctionTokenStep = 16;
 
   std::shared_ptr<const ptx::Module> module_;
@@ -100,13 +101,13 @@ class ProgramImage final : public Program {
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::unordered_map<std::string, Symbol> variables;
   std::unordered_map<std::string, uint32_t> shared_offsets;  // module-scope .shared variables
-  uint32_t shared_bytes = 0;               // static shared memory of the module
-  uint32_t dynamic_shared_alignment = 16;  // of `.extern .shared` arrays
-  uint64_t function_tokens = 0;            // device address; function i's token is 16 i bytes on
+  uint32_t shared_bytes = 0;                                 // static shared memory of the module
+  uint32_t dynamic_shared_alignment = 16;                    // of `.extern .shared` arrays
+  uint64_t function_tokens = 0;  // device address; function i's token is 16 i bytes on
   uint32_t counter_count = 0;
 
  private:
-  std::vector<std::atomic<uint64_t>> warps_, lanes_;   // by counter
+  std::vector<std::atomic<uint64_t>> warps_, lanes_;  // by counter
 };
 
 }  // namespace weft::emulator

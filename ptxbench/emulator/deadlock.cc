@@ -9,8 +9,7 @@
 #include <map>
 
 #include "ptxbench/emulator/lowering.h"
-#include "ptxbench/emulator/memory/access.h"
-#include "ptxbench/emulator/ops/mbarrier.h"
+#include "ptxbench/emulator/mbarrier.h"
 #include "ptxbench/emulator/scheduler.h"
 
 namespace weft::emulator {
@@ -23,18 +22,19 @@ std::string describe_wait(const Block& block, const Split& s) {
       const NamedBarrier& b = block.barriers[s.wait_object & 15];
       uint32_t arrived = 0;
       for (size_t w = 0; w < block.warps.size(); ++w)
-        if (b.arrived[w] != 0) arrived += static_cast<uint32_t>(std::popcount(b.arrived[w] | ~block.warps[w]->live));
-      return fmt::format("waits at barrier {}: {} of {} threads have arrived", s.wait_object, arrived,
-                         b.expected == 0 ? block.threads : b.expected);
+        if (b.arrived[w] != 0)
+          arrived += static_cast<uint32_t>(std::popcount(b.arrived[w] | ~block.warps[w]->live));
+      return fmt::format("waits at barrier {}: {} of {} threads have arrived", s.wait_object,
+                         arrived, b.expected == 0 ? block.threads : b.expected);
     }
     case Split::Wait::ClusterBarrier:
       return fmt::format("waits at the cluster barrier, phase {}", block.cluster->barrier_phase);
     case Split::Wait::Mbarrier: {
-      std::string state = "which is outside shared memory";
-      const std::byte* word = access(const_cast<Block&>(block), isa::Space::SharedCluster, s.wait_object, 8);
-      if (word != nullptr) state = describe_mbarrier(word);
-      return fmt::format("waits for mbarrier {:#x} ({}) to complete the phase of parity {}",
-                         s.wait_object & kSharedOffsetMask, state, s.wait_detail);
+      std::string_view why;
+      const BarrierPlace place =
+          find_barrier(const_cast<Block&>(block), isa::Space::SharedCluster, s.wait_object, why);
+      return fmt::format("waits for the phase of parity {} of {}", s.wait_detail,
+                         place.word == nullptr ? std::string(why) : describe_barrier(place));
     }
     case Split::Wait::AsyncGroup:
       return fmt::format("waits for asynchronous copies, {} groups may be pending", s.wait_detail);
@@ -50,7 +50,7 @@ std::string describe_wait(const Block& block, const Split& s) {
 const ptx::Instruction* instruction_at(const Split& s) {
   const FunctionCode& code = *s.frame->code;
   uint32_t pc = s.pc;
-  if (s.waiting && pc > 0) --pc;   // blocked lanes are already past their op
+  if (s.waiting && pc > 0) --pc;  // blocked lanes are already past their op
   if (pc >= code.ops.size() || code.ops[pc].instruction >= code.instructions.size()) return nullptr;
   return code.instructions[code.ops[pc].instruction];
 }
@@ -98,8 +98,9 @@ Fault describe_deadlock(Cluster& cluster) {
         }
       }
     for (const auto& [what, warps] : groups) {
-      std::string line = fmt::format("block ({},{},{}) warp{} {}: {}", block->index.x, block->index.y, block->index.z,
-                                     warps.size() == 1 ? "" : "s", ranges(warps), what.first);
+      std::string line =
+          fmt::format("block ({},{},{}) warp{} {}: {}", block->index.x, block->index.y,
+                      block->index.z, warps.size() == 1 ? "" : "s", ranges(warps), what.first);
       if (what.second != 0) line += fmt::format(" (ptx line {})", what.second);
       fault.notes.push_back(std::move(line));
     }
@@ -107,8 +108,9 @@ Fault describe_deadlock(Cluster& cluster) {
     for (const auto& warp : block->warps)
       if (warp->finished()) gone.push_back(warp->index);
     if (!gone.empty())
-      fault.notes.push_back(fmt::format("block ({},{},{}) warp{} {}: exited", block->index.x, block->index.y,
-                                        block->index.z, gone.size() == 1 ? "" : "s", ranges(gone)));
+      fault.notes.push_back(fmt::format("block ({},{},{}) warp{} {}: exited", block->index.x,
+                                        block->index.y, block->index.z, gone.size() == 1 ? "" : "s",
+                                        ranges(gone)));
   }
   fault.message = "every thread of the block waits and nothing can arrive any more";
   return fault;

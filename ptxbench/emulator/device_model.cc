@@ -6,8 +6,9 @@ namespace weft::emulator {
 
 namespace {
 
-// Limits by compute capability: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute
-// Capability". Names, memory and clocks: as a device of that kind answers cudaGetDeviceProperties.
+// Limits by compute capability: CUDA C++ Programming Guide 13.0, "Technical Specifications per
+// Compute Capability". Names, memory and clocks: as a device of that kind answers
+// cudaGetDeviceProperties.
 constexpr DeviceModel kModels[] = {
     {.key = "h100",
      .name = "NVIDIA H100 80GB HBM3",

@@ -17,10 +17,13 @@ constexpr uint64_t kGuard = 4096;
 // Small allocations share mappings of this size: a mapping costs a system call and a kernel object.
 constexpr uint64_t kArena = 2 << 20;
 
-uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+uint64_t round_up(uint64_t value, uint64_t to) {
+  return (value + to - 1) / to * to;
+}
 
 void* map(uint64_t bytes) {
-  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
 }
 
@@ -39,7 +42,8 @@ uint64_t GlobalMemory::allocate(uint64_t size, Allocation::Kind kind, std::strin
   uint64_t address = 0;
   if (bytes <= kArena / 4) {
     // First fit among freed pieces of the same rounded size, else the open arena's end.
-    if (auto freed = free_pieces_.find(bytes); freed != free_pieces_.end() && !freed->second.empty()) {
+    if (auto freed = free_pieces_.find(bytes);
+        freed != free_pieces_.end() && !freed->second.empty()) {
       address = freed->second.back();
       freed->second.pop_back();
     } else {
@@ -87,7 +91,8 @@ bool GlobalMemory::free(uint64_t address) {
   return true;
 }
 
-void GlobalMemory::adopt(uint64_t address, uint64_t size, Allocation::Kind kind, std::string label) {
+void GlobalMemory::adopt(uint64_t address, uint64_t size, Allocation::Kind kind,
+                         std::string label) {
   std::unique_lock lock(mutex_);
   allocations_[address] = {address, size, kind, std::move(label)};
   generation_.fetch_add(1, std::memory_order_release);

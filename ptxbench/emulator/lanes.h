@@ -13,8 +13,12 @@ inline constexpr int kLanes = 32;
 using LaneMask = uint32_t;
 inline constexpr LaneMask kAllLanes = 0xffffffffu;
 
-inline int first_lane(LaneMask mask) { return std::countr_zero(mask); }
-inline int count_lanes(LaneMask mask) { return std::popcount(mask); }
+inline int first_lane(LaneMask mask) {
+  return std::countr_zero(mask);
+}
+inline int count_lanes(LaneMask mask) {
+  return std::popcount(mask);
+}
 
 // Calls `f(lane)` for each lane in the mask, lowest first.
 template <typename F>
@@ -28,9 +32,9 @@ inline void merge_lanes(LaneMask mask, D* __restrict d, const D* __restrict valu
   for (int i = 0; i < kLanes; ++i) d[i] = (mask >> i) & 1 ? value[i] : d[i];
 }
 
-// d = f(a), f(a, b), f(a, b, c) on each active lane. `f` must be total: it also runs on the values of
-// inactive lanes, whose results are dropped. The destination may be one of the sources, but never
-// overlaps one in part.
+// d = f(a), f(a, b), f(a, b, c) on each active lane. `f` must be total: it also runs on the values
+// of inactive lanes, whose results are dropped. The destination may be one of the sources, but
+// never overlaps one in part.
 template <typename D, typename A, typename F>
 inline void each_lane(LaneMask exec, F f, D* d, const A* a) {
   if (exec == kAllLanes) {

@@ -19,9 +19,12 @@ namespace {
 
 using isa::Space;
 
-uint32_t round_up(uint32_t value, uint32_t to) { return (value + to - 1) / to * to; }
+uint32_t round_up(uint32_t value, uint32_t to) {
+  return (value + to - 1) / to * to;
+}
 
-Error at(const ptx::Module& module, SourcePosition position, std::string message, std::string hint = {}) {
+Error at(const ptx::Module& module, SourcePosition position, std::string message,
+         std::string hint = {}) {
   Diagnostic d;
   d.message = std::move(message);
   d.hint = std::move(hint);
@@ -31,13 +34,18 @@ Error at(const ptx::Module& module, SourcePosition position, std::string message
   return Error(std::move(d));
 }
 
-bool is_shared(const ptx::Variable& v) { return v.space == Space::Shared || v.space == Space::SharedCluster; }
-bool is_device(const ptx::Variable& v) { return v.space == Space::Global || v.space == Space::Constant; }
+bool is_shared(const ptx::Variable& v) {
+  return v.space == Space::Shared || v.space == Space::SharedCluster;
+}
+bool is_device(const ptx::Variable& v) {
+  return v.space == Space::Global || v.space == Space::Constant;
+}
 
-// Static shared memory begins behind what the system reserves. A module's variables share one layout,
-// so that device functions and kernels agree on addresses; a function's own come after.
-void place_shared(ProgramImage& image, const std::string& key, const ptx::Variable& v, uint32_t& end) {
-  if (v.size() == 0) {   // `.extern .shared name[]`: dynamic shared memory
+// Static shared memory begins behind what the system reserves. A module's variables share one
+// layout, so that device functions and kernels agree on addresses; a function's own come after.
+void place_shared(ProgramImage& image, const std::string& key, const ptx::Variable& v,
+                  uint32_t& end) {
+  if (v.size() == 0) {  // `.extern .shared name[]`: dynamic shared memory
     image.dynamic_shared_alignment = std::max(image.dynamic_shared_alignment, v.alignment);
     return;
   }
@@ -49,22 +57,28 @@ void place_shared(ProgramImage& image, const std::string& key, const ptx::Variab
 Result<Done> place_device(ProgramImage& image, GlobalMemory& memory, const ptx::Variable& v) {
   if (v.linkage == ptx::Linkage::Extern || image.variables.contains(v.name)) return Done{};
   const uint64_t size = std::max<uint64_t>(v.size(), 1);
-  const uint64_t address = memory.allocate(size, v.managed ? Allocation::Kind::Managed : Allocation::Kind::Variable, v.name);
+  const uint64_t address = memory.allocate(
+      size, v.managed ? Allocation::Kind::Managed : Allocation::Kind::Variable, v.name);
   if (address == 0)
-    return at(*image.module_, v.position, fmt::format("variable {} of {} bytes does not fit in device memory", v.name, size));
+    return at(*image.module_, v.position,
+              fmt::format("variable {} of {} bytes does not fit in device memory", v.name, size));
   std::memset(reinterpret_cast<void*>(address), 0, size);
   image.variables[v.name] = {address, v.size()};
   return Done{};
 }
 
-Result<uint64_t> symbol_value(const ProgramImage& image, const ptx::Variable& v, const ptx::InitialValue& value) {
+Result<uint64_t> symbol_value(const ProgramImage& image, const ptx::Variable& v,
+                              const ptx::InitialValue& value) {
   if (const auto found = image.variables.find(value.symbol); found != image.variables.end())
     return found->second.address + static_cast<uint64_t>(value.offset);
-  if (const auto found = image.function_by_name.find(value.symbol); found != image.function_by_name.end())
+  if (const auto found = image.function_by_name.find(value.symbol);
+      found != image.function_by_name.end())
     for (size_t i = 0; i < image.functions.size(); ++i)
       if (image.functions[i].get() == found->second)
         return image.function_tokens + i * ProgramImage::kFunctionTokenStep;
-  return at(*image.module_, v.position, fmt::format("initialiser of {} names {}, which has no address here", v.name, value.symbol));
+  return at(
+      *image.module_, v.position,
+      fmt::format("initialiser of {} names {}, which has no address here", v.name, value.symbol));
 }
 
 Result<Done> initialise(ProgramImage& image, const ptx::Variable& v) {
@@ -75,7 +89,8 @@ Result<Done> initialise(ProgramImage& image, const ptx::Variable& v) {
   uint64_t offset = 0;
   for (const ptx::InitialValue& value : v.initial) {
     if (offset + width > found->second.size)
-      return at(*image.module_, v.position, fmt::format("{} has more initial values than elements", v.name));
+      return at(*image.module_, v.position,
+                fmt::format("{} has more initial values than elements", v.name));
     uint64_t bits = value.constant.bits;
     if (!value.symbol.empty()) {
       bits = TRY(symbol_value(image, v, value));
@@ -84,7 +99,8 @@ Result<Done> initialise(ProgramImage& image, const ptx::Variable& v) {
     } else if (v.type == isa::Type::F32 && value.constant.kind == ptx::Constant::Kind::Float64) {
       bits = std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
     } else if (v.type == isa::Type::F64 && value.constant.kind == ptx::Constant::Kind::Float32) {
-      bits = std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits))));
+      bits = std::bit_cast<uint64_t>(
+          static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits))));
     } else if (v.type == isa::Type::F32 && value.constant.kind == ptx::Constant::Kind::Integer) {
       bits = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int64_t>(bits)));
     } else if (v.type == isa::Type::F64 && value.constant.kind == ptx::Constant::Kind::Integer) {
@@ -96,7 +112,8 @@ Result<Done> initialise(ProgramImage& image, const ptx::Variable& v) {
   return Done{};
 }
 
-KernelInfo describe(const ptx::Function& f, const FunctionCode& code, uint32_t shared_end, uint32_t reserved) {
+KernelInfo describe(const ptx::Function& f, const FunctionCode& code, uint32_t shared_end,
+                    uint32_t reserved) {
   KernelInfo info;
   info.name = f.name;
   info.static_shared = shared_end - reserved;
@@ -111,26 +128,32 @@ KernelInfo describe(const ptx::Function& f, const FunctionCode& code, uint32_t s
   info.parameter_bytes = end;
   auto threads = [](const ptx::Extent3& e) { return e.x * e.y * e.z; };
   if (f.max_threads) info.max_threads = std::min(info.max_threads, threads(*f.max_threads));
-  if (f.required_threads) info.max_threads = std::min(info.max_threads, threads(*f.required_threads));
+  if (f.required_threads)
+    info.max_threads = std::min(info.max_threads, threads(*f.required_threads));
   if (f.required_cluster)
-    info.required_cluster = Extent{f.required_cluster->x, f.required_cluster->y, f.required_cluster->z};
-  // PTX registers are virtual. What ptxas would give is unknown; a number that lets the launch bounds
-  // fit is the honest guess.
-  const uint32_t fit = 65'536u / std::max(32u, info.max_threads * std::max(1u, f.min_blocks.value_or(1)));
-  info.registers = std::min({255u, fit, std::max(16u, static_cast<uint32_t>(f.registers.size()) / 2)});
+    info.required_cluster =
+        Extent{f.required_cluster->x, f.required_cluster->y, f.required_cluster->z};
+  // PTX registers are virtual. What ptxas would give is unknown; a number that lets the launch
+  // bounds fit is the honest guess.
+  const uint32_t fit =
+      65'536u / std::max(32u, info.max_threads * std::max(1u, f.min_blocks.value_or(1)));
+  info.registers =
+      std::min({255u, fit, std::max(16u, static_cast<uint32_t>(f.registers.size()) / 2)});
   if (f.max_registers) info.registers = std::min(info.registers, *f.max_registers);
   return info;
 }
 
 // Functions reached from one by calls, itself included.
-void collect_calls(const ProgramImage& image, const ptx::Function& f, std::unordered_set<const ptx::Function*>& seen) {
+void collect_calls(const ProgramImage& image, const ptx::Function& f,
+                   std::unordered_set<const ptx::Function*>& seen) {
   if (!seen.insert(&f).second) return;
   for (const ptx::Statement& s : f.body) {
     const auto* i = std::get_if<ptx::Instruction>(&s);
     if (i == nullptr) continue;
     for (const ptx::Operand& operand : i->operands)
       if (const auto* symbol = std::get_if<ptx::SymbolOperand>(&operand.value))
-        if (const auto found = image.function_by_name.find(symbol->name); found != image.function_by_name.end())
+        if (const auto found = image.function_by_name.find(symbol->name);
+            found != image.function_by_name.end())
           collect_calls(image, *found->second->source, seen);
   }
 }
@@ -141,7 +164,8 @@ bool mentions(const ptx::Function& f, std::string_view name) {
     if (const auto* s = std::get_if<ptx::SymbolOperand>(&operand.value))
       return s->kind == ptx::SymbolOperand::Kind::ModuleVariable && s->name == name;
     auto any = [&](const std::vector<ptx::Operand>& list) {
-      return std::any_of(list.begin(), list.end(), [&](const ptx::Operand& o) { return self(o, self); });
+      return std::any_of(list.begin(), list.end(),
+                         [&](const ptx::Operand& o) { return self(o, self); });
     };
     if (const auto* a = std::get_if<ptx::AddressOperand>(&operand.value)) return any(a->parts);
     if (const auto* v = std::get_if<ptx::VectorOperand>(&operand.value)) return any(v->elements);
@@ -157,8 +181,8 @@ bool mentions(const ptx::Function& f, std::string_view name) {
 
 }  // namespace
 
-Result<std::shared_ptr<ProgramImage>> load_program(std::shared_ptr<const ptx::Module> module, GlobalMemory& memory,
-                                                   const DeviceModel& model) {
+Result<std::shared_ptr<ProgramImage>> load_program(std::shared_ptr<const ptx::Module> module,
+                                                   GlobalMemory& memory, const DeviceModel& model) {
   auto image = std::make_shared<ProgramImage>();
   image->module_ = module;
   image->memory = &memory;
@@ -172,15 +196,18 @@ Result<std::shared_ptr<ProgramImage>> load_program(std::shared_ptr<const ptx::Mo
     image->functions.push_back(std::move(code));
   }
   for (const auto& [alias, target] : module->aliases)
-    if (const auto found = image->function_by_name.find(target); found != image->function_by_name.end())
+    if (const auto found = image->function_by_name.find(target);
+        found != image->function_by_name.end())
       image->function_by_name[alias] = found->second;
 
-  image->function_tokens = memory.allocate(std::max<size_t>(1, image->functions.size()) * ProgramImage::kFunctionTokenStep,
-                                           Allocation::Kind::Variable, "functions");
-  if (image->function_tokens == 0) return Error("device memory is full: no room for function addresses");
+  image->function_tokens = memory.allocate(
+      std::max<size_t>(1, image->functions.size()) * ProgramImage::kFunctionTokenStep,
+      Allocation::Kind::Variable, "functions");
+  if (image->function_tokens == 0)
+    return Error("device memory is full: no room for function addresses");
 
-  // Module-scope shared variables that a kernel cannot reach take no room in it: each kernel gets the
-  // layout up to the last one that it or its callees mention.
+  // Module-scope shared variables that a kernel cannot reach take no room in it: each kernel gets
+  // the layout up to the last one that it or its callees mention.
   const uint32_t reserved = model.reserved_shared_per_block;
   uint32_t end = reserved;
   struct Placed {
@@ -221,7 +248,8 @@ Result<std::shared_ptr<ProgramImage>> load_program(std::shared_ptr<const ptx::Mo
     uint32_t own = reserved;
     for (const Placed& p : placed)
       for (const ptx::Function* g : reached) {
-        const bool declared = p.variable >= g->variables.data() && p.variable < g->variables.data() + g->variables.size();
+        const bool declared = p.variable >= g->variables.data() &&
+                              p.variable < g->variables.data() + g->variables.size();
         if (declared || mentions(*g, p.variable->name)) own = std::max(own, p.end);
       }
     for (const ptx::Variable& v : f.variables)

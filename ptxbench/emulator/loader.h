@@ -10,7 +10,7 @@
 
 namespace weft::emulator {
 
-Result<std::shared_ptr<ProgramImage>> load_program(std::shared_ptr<const ptx::Module> module, GlobalMemory& memory,
-                                                   const DeviceModel& model);
+Result<std::shared_ptr<ProgramImage>> load_program(std::shared_ptr<const ptx::Module> module,
+                                                   GlobalMemory& memory, const DeviceModel& model);
 
 }  // namespace weft::emulator

@@ -15,10 +15,14 @@ namespace weft::emulator {
 
 namespace {
 
-int slot_bits(isa::Type type) { return type == isa::Type::Pred ? 1 : std::max(8, isa::bits(type)); }
+int slot_bits(isa::Type type) {
+  return type == isa::Type::Pred ? 1 : std::max(8, isa::bits(type));
+}
 
 // Bytes that 32 lanes of `bits` wide values take; a predicate is one mask.
-uint32_t slot_bytes(int bits) { return bits == 1 ? 4 : static_cast<uint32_t>(bits) * kLanes / 8; }
+uint32_t slot_bytes(int bits) {
+  return bits == 1 ? 4 : static_cast<uint32_t>(bits) * kLanes / 8;
+}
 
 template <typename T>
 T as(uint64_t bits) {
@@ -29,14 +33,19 @@ T as(uint64_t bits) {
 
 double as_double(const ptx::Constant& constant) {
   switch (constant.kind) {
-    case ptx::Constant::Kind::Float32: return as<float>(constant.bits & 0xffffffffu);
-    case ptx::Constant::Kind::Float64: return as<double>(constant.bits);
-    case ptx::Constant::Kind::Integer: return static_cast<double>(static_cast<int64_t>(constant.bits));
+    case ptx::Constant::Kind::Float32:
+      return as<float>(constant.bits & 0xffffffffu);
+    case ptx::Constant::Kind::Float64:
+      return as<double>(constant.bits);
+    case ptx::Constant::Kind::Integer:
+      return static_cast<double>(static_cast<int64_t>(constant.bits));
   }
   return 0;
 }
 
-uint32_t round_up(uint32_t value, uint32_t to) { return (value + to - 1) / to * to; }
+uint32_t round_up(uint32_t value, uint32_t to) {
+  return (value + to - 1) / to * to;
+}
 
 }  // namespace
 
@@ -62,7 +71,8 @@ Lowering::Lowering(ProgramImage& image, const ptx::Function& function, FunctionC
       parameter += static_cast<uint32_t>(v.size());
     } else {
       parameter_offsets_.push_back(place(v));
-      code.parameters.push_back({parameter_offsets_.back(), static_cast<uint32_t>(v.size()), kNoSlot});
+      code.parameters.push_back(
+          {parameter_offsets_.back(), static_cast<uint32_t>(v.size()), kNoSlot});
     }
   }
   for (const ptx::Variable& v : function.returns) {
@@ -85,7 +95,9 @@ Slot Lowering::allocate(int bits, int vector_width) {
   return slot;
 }
 
-Slot Lowering::scratch(int bits) { return allocate(bits, 1); }
+Slot Lowering::scratch(int bits) {
+  return allocate(bits, 1);
+}
 
 Slot Lowering::pool(const void* lanes, size_t bytes) {
   std::string key(static_cast<const char*>(lanes), bytes);
@@ -118,12 +130,18 @@ Slot Lowering::constant_slot(const ptx::Constant& constant, isa::Type type) {
     value = std::bit_cast<uint32_t>(static_cast<float>(as_double(constant)));
   }
   switch (bits) {
-    case 8: return broadcast<uint8_t>(static_cast<uint8_t>(value));
-    case 16: return broadcast<uint16_t>(static_cast<uint16_t>(value));
-    case 32: return broadcast<uint32_t>(static_cast<uint32_t>(value));
-    case 64: return broadcast<uint64_t>(value);
+    case 8:
+      return broadcast<uint8_t>(static_cast<uint8_t>(value));
+    case 16:
+      return broadcast<uint16_t>(static_cast<uint16_t>(value));
+    case 32:
+      return broadcast<uint32_t>(static_cast<uint32_t>(value));
+    case 64:
+      return broadcast<uint64_t>(value);
     default: {
-      const uint64_t high = constant.kind == ptx::Constant::Kind::Integer && static_cast<int64_t>(value) < 0 ? ~0ull : 0;
+      const uint64_t high =
+          constant.kind == ptx::Constant::Kind::Integer && static_cast<int64_t>(value) < 0 ? ~0ull
+                                                                                           : 0;
       uint64_t lanes[kLanes][2];
       for (auto& lane : lanes) {
         lane[0] = value;
@@ -165,13 +183,14 @@ Result<Lowering::Sized> Lowering::any_source(const ptx::Operand& operand, isa::T
 Result<Slot> Lowering::source(const ptx::Operand& operand, isa::Type type) {
   const Sized sized = TRY(any_source(operand, type));
   if (sized.bits != slot_bits(type))
-    return error(fmt::format("{}: operand of {} bits where .{} needs {}", current_->spelling(), sized.bits,
-                             isa::name(type), slot_bits(type)));
+    return error(fmt::format("{}: operand of {} bits where .{} needs {}", current_->spelling(),
+                             sized.bits, isa::name(type), slot_bits(type)));
   return sized.slot;
 }
 
 Result<Lowering::Sized> Lowering::any_destination(const ptx::Operand& operand, isa::Type type) {
-  if (std::holds_alternative<ptx::Sink>(operand.value)) return Sized{scratch(slot_bits(type)), slot_bits(type)};
+  if (std::holds_alternative<ptx::Sink>(operand.value))
+    return Sized{scratch(slot_bits(type)), slot_bits(type)};
   if (!std::holds_alternative<ptx::RegisterOperand>(operand.value))
     return error(fmt::format("{}: the destination must be a register", current_->spelling()));
   return any_source(operand, type);
@@ -180,14 +199,15 @@ Result<Lowering::Sized> Lowering::any_destination(const ptx::Operand& operand, i
 Result<Slot> Lowering::destination(const ptx::Operand& operand, isa::Type type) {
   const Sized sized = TRY(any_destination(operand, type));
   if (sized.bits != slot_bits(type))
-    return error(fmt::format("{}: destination of {} bits where .{} needs {}", current_->spelling(), sized.bits,
-                             isa::name(type), slot_bits(type)));
+    return error(fmt::format("{}: destination of {} bits where .{} needs {}", current_->spelling(),
+                             sized.bits, isa::name(type), slot_bits(type)));
   return sized.slot;
 }
 
 Result<Lowering::PredicateSource> Lowering::predicate_source(const ptx::Operand& operand) {
   const Sized sized = TRY(any_source(operand, isa::Type::Pred));
-  if (sized.bits != 1) return error(fmt::format("{}: operand must be a predicate", current_->spelling()));
+  if (sized.bits != 1)
+    return error(fmt::format("{}: operand must be a predicate", current_->spelling()));
   const auto* r = std::get_if<ptx::RegisterOperand>(&operand.value);
   return PredicateSource{sized.slot, r != nullptr && r->negated ? kAllLanes : 0};
 }
@@ -221,7 +241,8 @@ Result<Address> Lowering::address(const ptx::Operand& operand, isa::Space space)
   if (std::holds_alternative<ptx::RegisterOperand>(base->value)) {
     const Sized sized = TRY(any_source(*base, isa::Type::U64));
     if (sized.bits != 32 && sized.bits != 64)
-      return error(fmt::format("{}: an address register has 32 or 64 bits, this has {}", current_->spelling(), sized.bits));
+      return error(fmt::format("{}: an address register has 32 or 64 bits, this has {}",
+                               current_->spelling(), sized.bits));
     return Address{sized.slot, sized.bits == 64, offset, space};
   }
   if (const auto* c = std::get_if<ptx::Constant>(&base->value))
@@ -263,8 +284,11 @@ Result<Slot> Lowering::symbol_address(const ptx::SymbolOperand& symbol, bool wid
       default: {
         const auto found = image_.variables.find(variable.name);
         if (found == image_.variables.end())
-          return error(fmt::format("variable {} has no storage: it is declared extern and defined in no module", variable.name),
-                       "link the module that defines it");
+          return error(
+              fmt::format(
+                  "variable {} has no storage: it is declared extern and defined in no module",
+                  variable.name),
+              "link the module that defines it");
         return fixed(found->second.address);
       }
     }
@@ -341,11 +365,19 @@ Result<Done> Lowering::unsupported(std::string what) {
   return Done{};
 }
 
-void Lowering::patch_label(size_t op_index, uint32_t label) { label_patches_.emplace_back(op_index, label); }
+void Lowering::patch_label(size_t op_index, uint32_t label) {
+  label_patches_.emplace_back(op_index, label);
+}
 
-uint32_t Lowering::variable_offset(uint32_t variable) const { return variable_offsets_[variable]; }
-uint32_t Lowering::parameter_offset(uint32_t parameter) const { return parameter_offsets_[parameter]; }
-uint32_t Lowering::return_offset(uint32_t parameter) const { return return_offsets_[parameter]; }
+uint32_t Lowering::variable_offset(uint32_t variable) const {
+  return variable_offsets_[variable];
+}
+uint32_t Lowering::parameter_offset(uint32_t parameter) const {
+  return parameter_offsets_[parameter];
+}
+uint32_t Lowering::return_offset(uint32_t parameter) const {
+  return return_offsets_[parameter];
+}
 
 Result<Done> Lowering::lower_instruction(const ptx::Instruction& instruction) {
   current_ = &instruction;
@@ -378,7 +410,8 @@ Result<Done> Lowering::run() {
   // Falling off the end returns, so that no path leaves the ops.
   append_final_return(*this);
   for (const auto& [op, label] : label_patches_) code_.ops[op].immediate = label_targets_[label];
-  for (const auto& [table, position, label] : table_patches_) (*table)[position] = label_targets_[label];
+  for (const auto& [table, position, label] : table_patches_)
+    (*table)[position] = label_targets_[label];
   code_.constants = AlignedBytes(std::max<size_t>(pool_.size(), 64));
   std::memcpy(code_.constants.data(), pool_.data(), pool_.size());
   return Done{};

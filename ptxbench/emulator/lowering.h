@@ -27,8 +27,8 @@ struct Meaning {
 // Where a memory instruction's address comes from. `slot` holds 32 or 64-bit values, by lane.
 struct Address {
   Slot slot = kNoSlot;
-  bool wide = true;          // 64-bit values; else 32-bit
-  int64_t offset = 0;        // bytes, added to each
+  bool wide = true;    // 64-bit values; else 32-bit
+  int64_t offset = 0;  // bytes, added to each
   isa::Space space = isa::Space::Generic;
 };
 
@@ -37,19 +37,25 @@ class Lowering {
   Lowering(ProgramImage& image, const ptx::Function& function, FunctionCode& code);
 
   // --- operands -------------------------------------------------------------------------------
-  // Slot of a source operand, as 32 values of `bits(type)` wide. Constants go to the pool, converted
-  // to `type` (integer to float literals as PTX says); a register wider than the type is an error
-  // except for loads, stores and conversions, which use any_source. Special registers, symbols and
-  // labels are materialised by ops emitted before the instruction.
+  // Slot of a source operand, as 32 values of `bits(type)` wide. Constants go to the pool,
+  // converted to `type` (integer to float literals as PTX says); a register wider than the type is
+  // an error except for loads, stores and conversions, which use any_source. Special registers,
+  // symbols and labels are materialised by ops emitted before the instruction.
   Result<Slot> source(const ptx::Operand& operand, isa::Type type);
   // The register's own width and slot, for instructions that take wider registers than their type.
-  struct Sized { Slot slot = kNoSlot; int bits = 0; };
+  struct Sized {
+    Slot slot = kNoSlot;
+    int bits = 0;
+  };
   Result<Sized> any_source(const ptx::Operand& operand, isa::Type type);
   // Slot of a destination register of at least the type's width; a fresh scratch slot for `_`.
   Result<Slot> destination(const ptx::Operand& operand, isa::Type type);
   Result<Sized> any_destination(const ptx::Operand& operand, isa::Type type);
   // A predicate source: its slot, and kAllLanes when it is negated (!%p). Constants 0/1 work too.
-  struct PredicateSource { Slot slot = kNoSlot; LaneMask flip = 0; };
+  struct PredicateSource {
+    Slot slot = kNoSlot;
+    LaneMask flip = 0;
+  };
   Result<PredicateSource> predicate_source(const ptx::Operand& operand);
   Result<Slot> predicate_destination(const ptx::Operand& operand);
   // The elements of {…}; a lone register gives itself.
@@ -60,17 +66,17 @@ class Lowering {
   std::optional<int64_t> constant(const ptx::Operand& operand) const;
 
   // --- ops --------------------------------------------------------------------------------------
-  // Appends an op for the instruction being lowered, with its guard. The reference is valid until the
-  // next emit.
+  // Appends an op for the instruction being lowered, with its guard. The reference is valid until
+  // the next emit.
   Op& emit(Handler handler);
   template <typename T>
-  T* keep(std::unique_ptr<T> extra) {      // T derives from Extra
+  T* keep(std::unique_ptr<T> extra) {  // T derives from Extra
     T* raw = extra.get();
     code_.extras.push_back(std::move(extra));
     return raw;
   }
-  Slot scratch(int bits);                  // a slot of its own, not shared with any register
-  Slot pool(const void* lanes, size_t bytes);          // a constant slot with these 32 lanes' bytes
+  Slot scratch(int bits);                      // a slot of its own, not shared with any register
+  Slot pool(const void* lanes, size_t bytes);  // a constant slot with these 32 lanes' bytes
   template <typename T>
   Slot broadcast(T value) {
     T lanes[kLanes];
@@ -88,7 +94,8 @@ class Lowering {
   ProgramImage& image() { return image_; }
   const ptx::Function& function() const { return function_; }
   FunctionCode& code() { return code_; }
-  // The op index of a label is known only at the end: give the op and it will be patched (immediate).
+  // The op index of a label is known only at the end: give the op and it will be patched
+  // (immediate).
   void patch_label(size_t op_index, uint32_t label);
   // The same for an entry of a jump table that an Extra owns.
   void patch_table(std::vector<uint32_t>* table, size_t position, uint32_t label);
@@ -108,11 +115,11 @@ class Lowering {
   ProgramImage& image_;
   const ptx::Function& function_;
   FunctionCode& code_;
-  std::vector<Slot> register_slots_;       // by register index
+  std::vector<Slot> register_slots_;  // by register index
   std::vector<uint32_t> variable_offsets_;
   std::vector<uint32_t> parameter_offsets_, return_offsets_;
   std::vector<std::byte> pool_;
-  std::unordered_map<std::string, Slot> pool_index_;   // bytes of a pool entry -> slot
+  std::unordered_map<std::string, Slot> pool_index_;  // bytes of a pool entry -> slot
   std::vector<std::pair<size_t, uint32_t>> label_patches_;
   struct TablePatch {
     std::vector<uint32_t>* table;

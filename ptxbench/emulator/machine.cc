@@ -29,32 +29,38 @@ struct Machine::State {
 
 namespace {
 
-uint32_t round_up(uint32_t value, uint32_t to) { return (value + to - 1) / to * to; }
+uint32_t round_up(uint32_t value, uint32_t to) {
+  return (value + to - 1) / to * to;
+}
 
-Result<Done> check(const DeviceModel& model, const Kernel& kernel, const Launch& launch, const Extent& cluster,
-                   uint32_t shared) {
+Result<Done> check(const DeviceModel& model, const Kernel& kernel, const Launch& launch,
+                   const Extent& cluster, uint32_t shared) {
   const Extent& b = launch.block;
   const Extent& g = launch.grid;
   const uint64_t threads = b.count();
   const std::string& name = kernel.info.name;
   if (threads == 0 || threads > kernel.info.max_threads || b.x > 1024 || b.y > 1024 || b.z > 64)
-    return Error(fmt::format("launch of {}: block of {} x {} x {} threads, the kernel allows {}", name, b.x, b.y, b.z,
-                             kernel.info.max_threads),
+    return Error(fmt::format("launch of {}: block of {} x {} x {} threads, the kernel allows {}",
+                             name, b.x, b.y, b.z, kernel.info.max_threads),
                  "use a smaller block or other launch bounds");
   if (g.count() == 0 || g.x > 0x7fffffffu || g.y > 65'535 || g.z > 65'535)
-    return Error(fmt::format("launch of {}: grid of {} x {} x {} blocks is outside the device's limits", name, g.x, g.y, g.z));
+    return Error(
+        fmt::format("launch of {}: grid of {} x {} x {} blocks is outside the device's limits",
+                    name, g.x, g.y, g.z));
   if (shared > model.shared_per_block_optin + model.reserved_shared_per_block)
     return Error(fmt::format("launch of {}: {} bytes of shared memory, the device has {}", name,
-                             shared - model.reserved_shared_per_block, model.shared_per_block_optin));
+                             shared - model.reserved_shared_per_block,
+                             model.shared_per_block_optin));
   if (cluster.count() == 0 || g.x % cluster.x != 0 || g.y % cluster.y != 0 || g.z % cluster.z != 0)
-    return Error(fmt::format("launch of {}: clusters of {} x {} x {} blocks do not divide the grid of {} x {} x {}", name,
-                             cluster.x, cluster.y, cluster.z, g.x, g.y, g.z));
+    return Error(fmt::format(
+        "launch of {}: clusters of {} x {} x {} blocks do not divide the grid of {} x {} x {}",
+        name, cluster.x, cluster.y, cluster.z, g.x, g.y, g.z));
   if (cluster.count() > model.max_cluster_size)
-    return Error(fmt::format("launch of {}: clusters of {} blocks, the device allows {}", name, cluster.count(),
-                             model.max_cluster_size));
+    return Error(fmt::format("launch of {}: clusters of {} blocks, the device allows {}", name,
+                             cluster.count(), model.max_cluster_size));
   if (launch.parameters.size() < kernel.info.parameter_bytes)
-    return Error(fmt::format("launch of {}: {} bytes of parameters, the kernel takes {}", name, launch.parameters.size(),
-                             kernel.info.parameter_bytes));
+    return Error(fmt::format("launch of {}: {} bytes of parameters, the kernel takes {}", name,
+                             launch.parameters.size(), kernel.info.parameter_bytes));
   return Done{};
 }
 
@@ -107,9 +113,15 @@ Machine::Machine(const DeviceModel& model, Options options) : state_(std::make_u
 
 Machine::~Machine() = default;
 
-const DeviceModel& Machine::model() const { return *state_->model; }
-const Options& Machine::options() const { return state_->options; }
-GlobalMemory& Machine::memory() { return *state_->memory; }
+const DeviceModel& Machine::model() const {
+  return *state_->model;
+}
+const Options& Machine::options() const {
+  return state_->options;
+}
+GlobalMemory& Machine::memory() {
+  return *state_->memory;
+}
 
 void Machine::set_output(void (*write)(std::string_view, void*), void* context) {
   state_->write = write;
@@ -117,7 +129,8 @@ void Machine::set_output(void (*write)(std::string_view, void*), void* context) 
 }
 
 Result<std::shared_ptr<Program>> Machine::load(std::shared_ptr<const ptx::Module> module) {
-  return std::shared_ptr<Program>(TRY(load_program(std::move(module), *state_->memory, *state_->model)));
+  return std::shared_ptr<Program>(
+      TRY(load_program(std::move(module), *state_->memory, *state_->model)));
 }
 
 Result<std::optional<Fault>> Machine::run(const Launch& launch) {
@@ -146,28 +159,33 @@ Result<std::optional<Fault>> Machine::run(const Launch& launch) {
   grid.cluster_count = launch.grid.count() / cluster.count();
   grid.cooperative = launch.cooperative;
   grid.thread_indices = thread_indices(launch.block);
-  const uint32_t resident = resident_blocks(*state_->model, kernel, static_cast<uint32_t>(launch.block.count()), launch.dynamic_shared);
+  const uint32_t resident = resident_blocks(
+      *state_->model, kernel, static_cast<uint32_t>(launch.block.count()), launch.dynamic_shared);
   grid.resident_clusters =
       uint64_t{resident} * static_cast<uint64_t>(state_->model->multiprocessors) / cluster.count();
   if (launch.cooperative && grid.cluster_count > grid.resident_clusters)
-    return Error(fmt::format("cooperative launch of {}: {} blocks, the device holds {} at once", kernel.info.name,
-                             launch.grid.count(), grid.resident_clusters * cluster.count()));
+    return Error(fmt::format("cooperative launch of {}: {} blocks, the device holds {} at once",
+                             kernel.info.name, launch.grid.count(),
+                             grid.resident_clusters * cluster.count()));
   if (state_->options.max_seconds > 0)
     grid.deadline = std::chrono::steady_clock::now() +
                     std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                         std::chrono::duration<double>(state_->options.max_seconds));
 
-  // Kernels may take the address of their parameters: the copy is visible to them while they run. Its
-  // alignment serves tensor maps (64 bytes).
+  // Kernels may take the address of their parameters: the copy is visible to them while they run.
+  // Its alignment serves tensor maps (64 bytes).
   AlignedBytes parameters(std::max<size_t>(launch.parameters.size(), 64), 128);
   if (!launch.parameters.empty())
     std::memcpy(parameters.data(), launch.parameters.data(), launch.parameters.size());
   grid.parameters = {parameters.data(), parameters.size()};
   const uint64_t parameter_address = reinterpret_cast<uint64_t>(parameters.data());
-  state_->memory->adopt(parameter_address, parameters.size(), Allocation::Kind::Parameters, "kernel parameters");
+  state_->memory->adopt(parameter_address, parameters.size(), Allocation::Kind::Parameters,
+                        "kernel parameters");
   if (launch.cooperative) {
-    grid.cooperative_workspace = state_->memory->allocate(1024, Allocation::Kind::Device, "cooperative launch workspace");
-    if (grid.cooperative_workspace != 0) std::memset(reinterpret_cast<void*>(grid.cooperative_workspace), 0, 1024);
+    grid.cooperative_workspace =
+        state_->memory->allocate(1024, Allocation::Kind::Device, "cooperative launch workspace");
+    if (grid.cooperative_workspace != 0)
+      std::memset(reinterpret_cast<void*>(grid.cooperative_workspace), 0, 1024);
   }
 
   const unsigned hardware = std::max(1u, std::thread::hardware_concurrency());
@@ -188,14 +206,18 @@ Result<std::optional<Fault>> Machine::run(const Launch& launch) {
   return std::move(grid.fault);
 }
 
-const KernelInfo& info(const Kernel& kernel) { return kernel.info; }
+const KernelInfo& info(const Kernel& kernel) {
+  return kernel.info;
+}
 
-uint32_t resident_blocks(const DeviceModel& model, const Kernel& kernel, uint32_t threads, uint32_t dynamic_shared) {
+uint32_t resident_blocks(const DeviceModel& model, const Kernel& kernel, uint32_t threads,
+                         uint32_t dynamic_shared) {
   if (threads == 0 || threads > 1024) return 0;
   const uint32_t shared = round_up(kernel.static_shared, 128) + dynamic_shared;
   if (shared > model.shared_per_block_optin + model.reserved_shared_per_block) return 0;
   const uint32_t warps = (threads + kLanes - 1) / kLanes;
-  uint32_t blocks = std::min(model.max_blocks_per_multiprocessor, model.max_threads_per_multiprocessor / (warps * kLanes));
+  uint32_t blocks = std::min(model.max_blocks_per_multiprocessor,
+                             model.max_threads_per_multiprocessor / (warps * kLanes));
   blocks = std::min(blocks, model.shared_per_multiprocessor / std::max(1u, shared));
   const uint32_t registers = round_up(kernel.info.registers, 8) * kLanes * warps;
   blocks = std::min(blocks, model.registers_per_multiprocessor / std::max(1u, registers));

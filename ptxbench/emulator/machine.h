@@ -22,9 +22,9 @@
 namespace weft::emulator {
 
 struct Options {
-  uint64_t schedule_seed = 0;      // perturbs warp order and completion times; 0 is the plain order
-  unsigned workers = 0;            // host threads; 0: one per core
-  double max_seconds = 0;          // per launch; 0: no limit
+  uint64_t schedule_seed = 0;  // perturbs warp order and completion times; 0 is the plain order
+  unsigned workers = 0;        // host threads; 0: one per core
+  double max_seconds = 0;      // per launch; 0: no limit
 };
 
 struct Extent {
@@ -35,33 +35,33 @@ struct Extent {
 // How often one PTX instruction ran, over all launches since load or reset.
 struct InstructionCount {
   const ptx::Instruction* instruction = nullptr;
-  uint64_t warps = 0;              // warp executions with at least one lane whose predicate was true
-  uint64_t lanes = 0;              // lanes whose predicate was true
+  uint64_t warps = 0;  // warp executions with at least one lane whose predicate was true
+  uint64_t lanes = 0;  // lanes whose predicate was true
 };
 
-class Kernel;    // an entry function, prepared
-class Program;   // a loaded module
+class Kernel;   // an entry function, prepared
+class Program;  // a loaded module
 
 // What cudaFuncGetAttributes wants to know.
 struct KernelInfo {
   std::string name;
-  uint32_t static_shared = 0;      // bytes
-  uint32_t local_per_thread = 0;   // bytes
+  uint32_t static_shared = 0;     // bytes
+  uint32_t local_per_thread = 0;  // bytes
   uint32_t parameter_bytes = 0;
   std::vector<uint32_t> parameter_offsets;  // by parameter
   std::vector<uint32_t> parameter_sizes;
-  uint32_t max_threads = 1024;     // .maxntid / .reqntid or the device limit
-  uint32_t registers = 0;          // an estimate: PTX registers are virtual
+  uint32_t max_threads = 1024;  // .maxntid / .reqntid or the device limit
+  uint32_t registers = 0;       // an estimate: PTX registers are virtual
   std::optional<Extent> required_cluster;
 };
 
 struct Launch {
   const Kernel* kernel = nullptr;
   Extent grid, block;
-  Extent cluster;                  // 1,1,1: no cluster unless the kernel requires one
-  uint32_t dynamic_shared = 0;     // bytes
-  bool cooperative = false;        // all blocks must be resident at once
-  std::span<const std::byte> parameters;   // laid out as KernelInfo says
+  Extent cluster;                         // 1,1,1: no cluster unless the kernel requires one
+  uint32_t dynamic_shared = 0;            // bytes
+  bool cooperative = false;               // all blocks must be resident at once
+  std::span<const std::byte> parameters;  // laid out as KernelInfo says
 };
 
 class Machine {
@@ -77,9 +77,9 @@ class Machine {
   // The module must outlive the program (it is shared).
   Result<std::shared_ptr<Program>> load(std::shared_ptr<const ptx::Module> module);
 
-  // Runs a grid to its end. The error is a launch that the device would refuse (block too large, too
-  // much shared memory, cluster that does not divide the grid); a fault is what the kernel did wrong.
-  // Safe to call from several host threads; launches run one after the other.
+  // Runs a grid to its end. The error is a launch that the device would refuse (block too large,
+  // too much shared memory, cluster that does not divide the grid); a fault is what the kernel did
+  // wrong. Safe to call from several host threads; launches run one after the other.
   Result<std::optional<Fault>> run(const Launch& launch);
 
   // Where vprintf and __assertfail of kernels write; stdout by default.
@@ -99,7 +99,10 @@ class Program {
   virtual const Kernel* find_kernel(std::string_view name) const = 0;
   virtual std::vector<const Kernel*> kernels() const = 0;
   // Address and bytes of a module-scope .global or .const variable.
-  struct Symbol { uint64_t address = 0; uint64_t size = 0; };
+  struct Symbol {
+    uint64_t address = 0;
+    uint64_t size = 0;
+  };
   virtual std::optional<Symbol> find_variable(std::string_view name) const = 0;
   // Every instruction of every function with a body, in order of the module.
   virtual std::vector<InstructionCount> counts() const = 0;
@@ -108,6 +111,7 @@ class Program {
 
 const KernelInfo& info(const Kernel& kernel);
 // Blocks of this size that one multiprocessor holds at once; 0 when the device refuses the block.
-uint32_t resident_blocks(const DeviceModel& model, const Kernel& kernel, uint32_t threads, uint32_t dynamic_shared);
+uint32_t resident_blocks(const DeviceModel& model, const Kernel& kernel, uint32_t threads,
+                         uint32_t dynamic_shared);
 
 }  // namespace weft::emulator

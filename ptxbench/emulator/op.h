@@ -36,11 +36,11 @@ struct Op {
   Handler handler = nullptr;
   Slot d = kNoSlot, a = kNoSlot, b = kNoSlot, c = kNoSlot;
   Slot guard = kNoSlot;
-  LaneMask guard_flip = 0;         // kAllLanes for @!p: guard value = predicate ^ flip
-  uint32_t instruction = 0;        // into FunctionCode::instructions; many ops may come from one
-  uint32_t small = 0;              // free for the handler
-  int64_t immediate = 0;           // address offset, branch target (op index), count, ...
-  const void* extra = nullptr;     // prepared operands of rich instructions; FunctionCode owns it
+  LaneMask guard_flip = 0;      // kAllLanes for @!p: guard value = predicate ^ flip
+  uint32_t instruction = 0;     // into FunctionCode::instructions; many ops may come from one
+  uint32_t small = 0;           // free for the handler
+  int64_t immediate = 0;        // address offset, branch target (op index), count, ...
+  const void* extra = nullptr;  // prepared operands of rich instructions; FunctionCode owns it
 };
 
 }  // namespace weft::emulator

@@ -5,30 +5,31 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ptxbench/emulator/ops/warpgroup_matrix.h"
-
 namespace weft::emulator {
 
 namespace {
 
-// Ops that one warp runs before the next one's turn. Long turns keep the warp's registers in the cache;
-// synchronisation ends most turns much earlier.
+// Ops that one warp runs before the next one's turn. Long turns keep the warp's registers in the
+// cache; synchronisation ends most turns much earlier.
 constexpr uint64_t kTurn = 4096;
 // A cluster that has run this long and polls memory may wait for one that has not begun.
 constexpr uint64_t kPatience = 200'000;
 // Rounds in which nothing but timed-out waits moved, between two looks at whether anything changed.
 constexpr uint64_t kForcedRounds = 64;
 
-uint64_t next_random(uint64_t& state) {   // splitmix64
+uint64_t next_random(uint64_t& state) {  // splitmix64
   uint64_t z = (state += 0x9e3779b97f4a7c15ull);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
   return z ^ (z >> 31);
 }
 
-uint64_t mix(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x100000001b3ull + (hash >> 29); }
+uint64_t mix(uint64_t hash, uint64_t value) {
+  return (hash ^ value) * 0x100000001b3ull + (hash >> 29);
+}
 
-// What another round could change if the waits were not hopeless: shared memory, where the warps stand.
+// What another round could change if the waits were not hopeless: shared memory, where the warps
+// stand.
 uint64_t fingerprint(const Cluster& cluster) {
   uint64_t hash = 0xcbf29ce484222325ull;
   for (const auto& block : cluster.blocks) {
@@ -55,14 +56,18 @@ uint32_t Cluster::live_threads() const {
 }
 
 Worker::Worker(GridRun& grid, uint32_t number, uint32_t workers)
-    : grid_(grid), number_(number), workers_(workers), random_(grid.schedule_seed * 0x2545f4914f6cdd1dull + number) {
+    : grid_(grid),
+      number_(number),
+      workers_(workers),
+      random_(grid.schedule_seed * 0x2545f4914f6cdd1dull + number) {
   counters_.resize(grid.kernel->program->counter_count);
   const uint64_t resident = std::max<uint64_t>(1, grid.resident_clusters);
   share_ = std::max<uint64_t>(1, (resident + workers - 1) / workers);
 }
 
 void Worker::begin(Cluster& cluster, uint64_t number) {
-  const Extent clusters{grid_.grid.x / grid_.cluster.x, grid_.grid.y / grid_.cluster.y, grid_.grid.z / grid_.cluster.z};
+  const Extent clusters{grid_.grid.x / grid_.cluster.x, grid_.grid.y / grid_.cluster.y,
+                        grid_.grid.z / grid_.cluster.z};
   const uint32_t cx = static_cast<uint32_t>(number % clusters.x);
   const uint32_t cy = static_cast<uint32_t>(number / clusters.x % clusters.y);
   const uint32_t cz = static_cast<uint32_t>(number / clusters.x / clusters.y);
@@ -84,9 +89,10 @@ void Worker::begin(Cluster& cluster, uint64_t number) {
     block.index = {cx * grid_.cluster.x + rank % grid_.cluster.x,
                    cy * grid_.cluster.y + rank / grid_.cluster.x % grid_.cluster.y,
                    cz * grid_.cluster.z + rank / grid_.cluster.x / grid_.cluster.y};
-    if (block.shared.size() != grid_.shared_bytes) block.shared = AlignedBytes(grid_.shared_bytes, 1024);
-    // Shared memory begins undefined. All ones is NaN in every float format and no valid barrier, so
-    // reading what nobody wrote shows. The system's reserved part begins at zero.
+    if (block.shared.size() != grid_.shared_bytes)
+      block.shared = AlignedBytes(grid_.shared_bytes, 1024);
+    // Shared memory begins undefined. All ones is NaN in every float format and no valid barrier,
+    // so reading what nobody wrote shows. The system's reserved part begins at zero.
     const uint32_t reserved = grid_.machine->model().reserved_shared_per_block;
     std::memset(block.shared.data(), 0, reserved);
     std::memset(block.shared.data() + reserved, 0xff, block.shared.size() - reserved);
@@ -145,7 +151,6 @@ Worker::Turn Worker::turn(Resident& resident) {
       cluster.clock = std::max(cluster.clock, *due);
       if (!cluster.async.advance(cluster, cluster.clock)) break;
     }
-    for (auto& block : cluster.blocks) finish_warpgroups(*block);
     return Turn::Finished;
   }
   if (total != 0) {
@@ -159,8 +164,8 @@ Worker::Turn Worker::turn(Resident& resident) {
   return Turn::Stuck;
 }
 
-// Nothing in the cluster can run. Waits that the hardware would time out answer false once; when many
-// rounds of that change nothing, the cluster is dead.
+// Nothing in the cluster can run. Waits that the hardware would time out answer false once; when
+// many rounds of that change nothing, the cluster is dead.
 bool Worker::force(Resident& resident) {
   Cluster& cluster = *resident.cluster;
   bool any = false;

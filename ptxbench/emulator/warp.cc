@@ -17,13 +17,6 @@ namespace {
 // thread spinning on a lock does not keep its holder from running.
 constexpr uint64_t kDivergedBudget = 256;
 
-std::string trimmed(std::string text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string::npos) return {};
-  const size_t last = text.find_last_not_of(" \t\r");
-  return text.substr(first, last - first + 1);
-}
-
 }  // namespace
 
 void Warp::begin(Block& owner, uint32_t warp_index, const FunctionCode& code) {
@@ -64,8 +57,8 @@ void Warp::select(uint32_t number) {
   }
 }
 
-// The runnable split that is furthest behind: deepest call first, then lowest program counter, so that
-// lanes catch up with those that wait for them further on.
+// The runnable split that is furthest behind: deepest call first, then lowest program counter, so
+// that lanes catch up with those that wait for them further on.
 bool Warp::pick() {
   int best = -1;
   for (size_t i = 0; i < splits.size(); ++i) {
@@ -84,14 +77,15 @@ bool Warp::pick() {
   return true;
 }
 
-// Joins every split that stands where the current one does. Splits blocked in a barrier are already past
-// it and stay apart until they are released.
+// Joins every split that stands where the current one does. Splits blocked in a barrier are already
+// past it and stay apart until they are released.
 void Warp::merge_current() {
   for (size_t i = 0; i < splits.size();) {
     Split& mine = splits[current];
     Split& other = splits[i];
-    const bool passing = other.released || mine.released;   // about to leave a bar.warp.sync alone
-    if (i != current && !other.waiting && !passing && other.pc == mine.pc && other.frame == mine.frame) {
+    const bool passing = other.released || mine.released;  // about to leave a bar.warp.sync alone
+    if (i != current && !other.waiting && !passing && other.pc == mine.pc &&
+        other.frame == mine.frame) {
       mine.mask |= other.mask;
       splits.erase(splits.begin() + static_cast<std::ptrdiff_t>(i));
       if (i < current) --current;
@@ -133,33 +127,13 @@ void Warp::thread_index(int lane, uint32_t& x, uint32_t& y, uint32_t& z) const {
   z = thread / size.x / size.y;
 }
 
-void Warp::record_fault(const ptx::Instruction& instruction, int lane, FaultKind kind, std::string message,
-                        uint64_t address, std::vector<std::string> notes) {
-  Fault f;
-  f.kind = kind;
-  f.message = std::move(message);
-  f.kernel = block->grid->kernel->info.name;
-  f.block = {block->index.x, block->index.y, block->index.z};
-  thread_index(lane, f.thread[0], f.thread[1], f.thread[2]);
-  f.warp = index;
-  f.lane = static_cast<uint32_t>(lane);
-  f.address = address;
-  f.notes = std::move(notes);
-  const ptx::Module& module = *block->grid->kernel->program->module_;
-  f.ptx_line = instruction.position.line;
-  f.instruction = trimmed(line_of_text(module, instruction.position.line));
-  f.source_line = instruction.line.line;
-  for (const ptx::SourceFile& file : module.files)
-    if (file.index == instruction.line.file && instruction.line.line != 0) f.source_file = file.path;
-  block->grid->record(std::move(f));
-}
-
 Outcome Warp::fault(const Op& op, int lane, FaultKind kind, std::string message, uint64_t address,
                     std::vector<std::string> notes) {
   const FunctionCode& code = *frame->code;
   if (frame->caller != nullptr) notes.push_back("in device function " + code.name);
   INVARIANT(op.instruction < code.instructions.size());
-  record_fault(*code.instructions[op.instruction], lane, kind, std::move(message), address, std::move(notes));
+  record_fault(*code.instructions[op.instruction], lane, kind, std::move(message), address,
+               std::move(notes));
   return Outcome::Fault;
 }
 
@@ -175,8 +149,8 @@ Outcome Warp::block_lanes(const Op& op, LaneMask lanes, Split::Wait wait, uint64
   return Outcome::Blocked;
 }
 
-// Runs the current split until it waits, leaves, meets another split or has used its budget. Everything
-// that changes which split should run returns to `run`.
+// Runs the current split until it waits, leaves, meets another split or has used its budget.
+// Everything that changes which split should run returns to `run`.
 template <bool kDiverged>
 void Warp::run_split(uint64_t budget) {
   uint64_t ran = 0;
@@ -185,7 +159,7 @@ void Warp::run_split(uint64_t budget) {
     const uint32_t start = splits[current].pc;
     const Op* op = code.ops.data() + start;
     Counter* counter = counters + code.first_counter + start;
-    const Op* meeting = nullptr;   // the next place where another split of this frame stands
+    const Op* meeting = nullptr;  // the next place where another split of this frame stands
     if constexpr (kDiverged) {
       for (const Split& s : splits)
         if (s.frame == frame && &s != &splits[current] && !s.waiting && s.pc >= start) {
@@ -260,7 +234,7 @@ uint64_t Warp::run(uint64_t budget) {
     if (splits.size() == 1) continue;
     if (split().turn >= kDivergedBudget) {
       split().turn = 0;
-      split().stalled = true;   // the others' turn
+      split().stalled = true;  // the others' turn
       continue;
     }
     run_split<true>(kDivergedBudget);

@@ -2,10 +2,10 @@
 
 // A warp while it runs: registers, call frames, and the splits its lanes have parted into.
 //
-// Divergence: a branch that only some lanes take parts the warp in two splits, each with its own program
-// counter. The split that is furthest behind runs first, and splits whose program counters meet in the
-// same frame become one again. A split that waits does not stop the others, so threads that
-// synchronise with each other inside one warp make progress.
+// Divergence: a branch that only some lanes take parts the warp in two splits, each with its own
+// program counter. The split that is furthest behind runs first, and splits whose program counters
+// meet in the same frame become one again. A split that waits does not stop the others, so threads
+// that synchronise with each other inside one warp make progress.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,10 @@ struct Frame {
   const FunctionCode* code = nullptr;
   Frame* caller = nullptr;
   uint32_t return_pc = 0;
-  const Op* call = nullptr;          // the op that made the call: its extra says where results go
+  const Op* call = nullptr;  // the op that made the call: its extra says where results go
   AlignedBytes registers;
-  uint32_t local_base = 0;           // bytes of local memory that the callers use
-  LaneMask lanes = 0;                // that have not returned yet
+  uint32_t local_base = 0;  // bytes of local memory that the callers use
+  LaneMask lanes = 0;       // that have not returned yet
   uint32_t depth = 0;
 };
 
@@ -41,16 +41,25 @@ struct Split {
   uint32_t pc = 0;
   LaneMask mask = 0;
   Frame* frame = nullptr;
-  bool waiting = false;              // set by Outcome::Blocked, cleared by whoever releases the lanes
-  bool stalled = false;              // its last op asked for a retry: others run first
-  bool stalled_at_barrier = false;   // bar.warp.sync: these lanes have arrived
-  bool released = false;             // bar.warp.sync: the other lanes have come, pass
-  uint64_t turn = 0;                 // ops since other splits had theirs
+  bool waiting = false;  // set by Outcome::Blocked, cleared by whoever releases the lanes
+  bool stalled = false;  // its last op asked for a retry: others run first
+  bool stalled_at_barrier = false;  // bar.warp.sync: these lanes have arrived
+  bool released = false;            // bar.warp.sync: the other lanes have come, pass
+  uint64_t turn = 0;                // ops since other splits had theirs
   // What the split waits for, for the deadlock report: a short text made only when asked for.
-  enum class Wait : uint8_t { None, NamedBarrier, ClusterBarrier, Mbarrier, AsyncGroup, WarpSync, Warpgroup, Other };
+  enum class Wait : uint8_t {
+    None,
+    NamedBarrier,
+    ClusterBarrier,
+    Mbarrier,
+    AsyncGroup,
+    WarpSync,
+    Warpgroup,
+    Other
+  };
   Wait wait = Wait::None;
-  uint64_t wait_object = 0;          // barrier number, mbarrier shared address, lane mask, ...
-  uint64_t wait_detail = 0;          // parity, pending groups, ...
+  uint64_t wait_object = 0;  // barrier number, mbarrier shared address, lane mask, ...
+  uint64_t wait_detail = 0;  // parity, pending groups, ...
   // Set by the scheduler when nothing else in the cluster can run: the potentially blocking
   // instruction (mbarrier.try_wait) that waits gives up once, returns false and clears it.
   bool wait_timed_out = false;
@@ -58,35 +67,35 @@ struct Split {
 
 // The address of the last allocation an access hit, so that most accesses need no look-up.
 struct AccessCache {
-  uint64_t first = 1, last = 0;      // valid byte range [first, last]; empty at the start
+  uint64_t first = 1, last = 0;  // valid byte range [first, last]; empty at the start
   uint64_t generation = 0;
 };
 
 struct Warp {
   // Hot: what handlers use.
-  const std::byte* bases[2] = {nullptr, nullptr};   // [0] registers of the frame, [1] its constants
-  LaneMask active = 0;               // lanes of the split that runs
+  const std::byte* bases[2] = {nullptr, nullptr};  // [0] registers of the frame, [1] its constants
+  LaneMask active = 0;                             // lanes of the split that runs
   Block* block = nullptr;
-  Frame* frame = nullptr;            // of the split that runs
-  Counter* counters = nullptr;       // of the worker that runs the warp, all functions
+  Frame* frame = nullptr;       // of the split that runs
+  Counter* counters = nullptr;  // of the worker that runs the warp, all functions
   AccessCache cache;
 
-  uint32_t index = 0;                // in the block
-  LaneMask live = 0;                 // lanes that exist and have not exited
+  uint32_t index = 0;  // in the block
+  LaneMask live = 0;   // lanes that exist and have not exited
   std::vector<Split> splits;
-  uint32_t current = 0;              // index of the split that runs
+  uint32_t current = 0;  // index of the split that runs
   std::vector<std::unique_ptr<Frame>> frames;
-  std::vector<std::byte> local[kLanes];             // local memory by lane, grown on demand
-  uint32_t alloca_bytes = 0;         // of the current frame's dynamic local memory
-  uint64_t executed = 0;             // warp instructions in the slice that runs
-  LaneMask carry = 0;                // CC.CF of each lane (add.cc, subc, madc)
-  // barrier.cluster (ops/cluster.cc): lanes that have arrived at the phase under way, and lanes that
-  // have arrived and not waited since.
+  std::vector<std::byte> local[kLanes];  // local memory by lane, grown on demand
+  uint32_t alloca_bytes = 0;             // of the current frame's dynamic local memory
+  uint64_t executed = 0;                 // warp instructions in the slice that runs
+  LaneMask carry = 0;                    // CC.CF of each lane (add.cc, subc, madc)
+  // barrier.cluster (ops/cluster.cc): lanes that have arrived at the phase under way, and lanes
+  // that have arrived and not waited since.
   LaneMask cluster_arrived = 0;
   LaneMask cluster_owes_wait = 0;
 
-  // cp.async bookkeeping (ops/async_copy.cc): copies of the open group and the committed ones, and the
-  // bulk groups, by lane.
+  // cp.async bookkeeping (ops/async_copy.cc): copies of the open group and the committed ones, and
+  // the bulk groups, by lane.
   std::unique_ptr<CopyGroups, void (*)(CopyGroups*)> copies{nullptr, nullptr};
 
   template <typename T>
@@ -104,30 +113,33 @@ struct Warp {
   Outcome fault(const Op& op, int lane, FaultKind kind, std::string message, uint64_t address = 0,
                 std::vector<std::string> notes = {});
   // The same for work that this warp issued earlier and that fails by itself (asynchronous copies).
-  void record_fault(const ptx::Instruction& instruction, int lane, FaultKind kind, std::string message,
-                    uint64_t address = 0, std::vector<std::string> notes = {});
+  void record_fault(const ptx::Instruction& instruction, int lane, FaultKind kind,
+                    std::string message, uint64_t address = 0, std::vector<std::string> notes = {});
 
   Split& split() { return splits[current]; }
   // Names what the current split waits for and returns Outcome::Retry.
   Outcome retry(Split::Wait wait, uint64_t object = 0, uint64_t detail = 0);
-  // Waits until every live lane of `mask` has come to this op with this split (`.sync` instructions).
-  // True: they are all in the current split. False: return retry(Split::Wait::WarpSync, mask).
+  // Waits until every live lane of `mask` has come to this op with this split (`.sync`
+  // instructions). True: they are all in the current split. False: return
+  // retry(Split::Wait::WarpSync, mask).
   bool converged(LaneMask mask) const { return (mask & live & ~active) == 0; }
 
   // Makes the warp ready for a fresh block: one split at the kernel's first op.
   void begin(Block& owner, uint32_t warp_index, const FunctionCode& code);
-  // Runs up to about `budget` ops and returns how many completed; 0 when every split waits. Faults stop
-  // the grid: the caller looks at GridRun::stop.
+  // Runs up to about `budget` ops and returns how many completed; 0 when every split waits. Faults
+  // stop the grid: the caller looks at GridRun::stop.
   uint64_t run(uint64_t budget);
   bool finished() const { return live == 0; }
   // Takes lanes of the current split out of the kernel.
   void exit_lanes(LaneMask lanes);
   // Parts `lanes` from the current split (which keeps the others); the new split starts at `pc`.
   void part(LaneMask lanes, uint32_t pc, Frame* in_frame);
-  // The lanes wait behind `op` until somebody clears Split::waiting; the current split's other lanes go
-  // on. Returns Outcome::Blocked.
+  // The lanes wait behind `op` until somebody clears Split::waiting; the current split's other
+  // lanes go on. Returns Outcome::Blocked.
   Outcome block_lanes(const Op& op, LaneMask lanes, Split::Wait wait, uint64_t object);
-  uint32_t pc_of(const Op& op) const { return static_cast<uint32_t>(&op - frame->code->ops.data()); }
+  uint32_t pc_of(const Op& op) const {
+    return static_cast<uint32_t>(&op - frame->code->ops.data());
+  }
 
   // Position of lane's thread in the block.
   void thread_index(int lane, uint32_t& x, uint32_t& y, uint32_t& z) const;

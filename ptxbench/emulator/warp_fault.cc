@@ -2,11 +2,12 @@
 
 // Turns what is known about a fault's place (instruction, warp, lane) into the words of the report.
 
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "ptxbench/emulator/block.h"
 #include "ptxbench/emulator/grid.h"
+#include "ptxbench/emulator/lowering.h"
 #include "ptxbench/emulator/warp.h"
 #include "ptxbench/ptx/ast.h"
 
@@ -14,16 +15,9 @@ namespace weft::emulator {
 
 namespace {
 
-// Line `number` (from 1) of a text, without indentation.
-std::string line_of(std::string_view text, uint32_t number) {
-  for (uint32_t line = 1; line < number; ++line) {
-    const size_t end = text.find('\n');
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
-  }
-  text = text.substr(0, text.find('\n'));
-  const size_t first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos ? std::string() : std::string(text.substr(first));
+std::string without_indentation(std::string line) {
+  line.erase(0, line.find_first_not_of(" \t"));
+  return line;
 }
 
 }  // namespace
@@ -41,7 +35,7 @@ void Warp::record_fault(const ptx::Instruction& instruction, int lane, FaultKind
   fault.warp = index;
   fault.lane = static_cast<uint32_t>(lane);
   fault.ptx_line = instruction.position.line;
-  if (module.text) fault.instruction = line_of(*module.text, fault.ptx_line);
+  fault.instruction = without_indentation(line_of_text(module, fault.ptx_line));
   fault.source_line = instruction.line.line;
   for (const ptx::SourceFile& file : module.files)
     if (file.index == instruction.line.file && instruction.line.line != 0)

@@ -10,54 +10,62 @@ namespace weft::emulator {
 
 namespace {
 
-
 std::string_view verb(AccessKind kind) {
   switch (kind) {
-    case AccessKind::Read: return "read";
-    case AccessKind::Write: return "write";
-    case AccessKind::Atomic: return "atomic access";
+    case AccessKind::Read:
+      return "read";
+    case AccessKind::Write:
+      return "write";
+    case AccessKind::Atomic:
+      return "atomic access";
   }
   return "access";
 }
 
-std::byte* misaligned(Warp& warp, const Op& op, int lane, uint64_t address, uint32_t size, uint32_t alignment,
-                      AccessKind kind, std::string_view space) {
+std::byte* misaligned(Warp& warp, const Op& op, int lane, uint64_t address, uint32_t size,
+                      uint32_t alignment, AccessKind kind, std::string_view space) {
   warp.fault(op, lane, FaultKind::Misaligned,
-             fmt::format("{} of {} bytes in {} memory at {:#x}, which is no multiple of {}", verb(kind), size,
-                         space, address, alignment),
+             fmt::format("{} of {} bytes in {} memory at {:#x}, which is no multiple of {}",
+                         verb(kind), size, space, address, alignment),
              address);
   return nullptr;
 }
 
-std::byte* shared_access(Warp& warp, const Op& op, int lane, Block* owner, uint64_t address, uint32_t size,
-                         AccessKind kind, std::string_view space) {
+std::byte* shared_access(Warp& warp, const Op& op, int lane, Block* owner, uint64_t address,
+                         uint32_t size, AccessKind kind, std::string_view space) {
   const uint64_t offset = address & kSharedOffsetMask;
   if (owner == nullptr) {
-    warp.fault(op, lane, FaultKind::OutOfBounds,
-               fmt::format("{} of {} bytes at shared address {:#x}, which names block rank {} of a cluster of {}",
-                           verb(kind), size, address, address >> kSharedRankShift,
-                           warp.block->cluster->blocks.size()),
-               address);
+    warp.fault(
+        op, lane, FaultKind::OutOfBounds,
+        fmt::format(
+            "{} of {} bytes at shared address {:#x}, which names block rank {} of a cluster of {}",
+            verb(kind), size, address, address >> kSharedRankShift,
+            warp.block->cluster->blocks.size()),
+        address);
     return nullptr;
   }
   if (offset + size > owner->shared.size()) {
-    warp.fault(op, lane, FaultKind::OutOfBounds,
-               fmt::format("{} of {} bytes in {} memory at offset {:#x}, past the block's {:#x} bytes", verb(kind),
-                           size, space, offset, owner->shared.size()),
-               address);
+    warp.fault(
+        op, lane, FaultKind::OutOfBounds,
+        fmt::format("{} of {} bytes in {} memory at offset {:#x}, past the block's {:#x} bytes",
+                    verb(kind), size, space, offset, owner->shared.size()),
+        address);
     return nullptr;
   }
   return owner->shared.data() + offset;
 }
 
-std::byte* local_access(Warp& warp, const Op& op, int lane, uint64_t offset, uint32_t size, AccessKind kind) {
+std::byte* local_access(Warp& warp, const Op& op, int lane, uint64_t offset, uint32_t size,
+                        AccessKind kind) {
   auto& bytes = warp.local[lane];
-  const uint64_t in_use = warp.frame->local_base + warp.frame->code->local_bytes + warp.alloca_bytes;
+  const uint64_t in_use =
+      warp.frame->local_base + warp.frame->code->local_bytes + warp.alloca_bytes;
   if (offset + size > in_use || offset + size < offset) {
-    warp.fault(op, lane, FaultKind::OutOfBounds,
-               fmt::format("{} of {} bytes in local memory at offset {:#x}, past the {:#x} bytes in use", verb(kind),
-                           size, offset, in_use),
-               offset);
+    warp.fault(
+        op, lane, FaultKind::OutOfBounds,
+        fmt::format("{} of {} bytes in local memory at offset {:#x}, past the {:#x} bytes in use",
+                    verb(kind), size, offset, in_use),
+        offset);
     return nullptr;
   }
   if (bytes.size() < in_use) bytes.resize(in_use);
@@ -71,44 +79,53 @@ Block* shared_owner(Block& block, uint64_t shared_address) {
   return rank < block.cluster->blocks.size() ? block.cluster->blocks[rank].get() : nullptr;
 }
 
-std::byte* access(Warp& warp, const Op& op, int lane, isa::Space space, uint64_t address, uint32_t size,
-                  uint32_t alignment, AccessKind kind) {
-  if (space == isa::Space::Generic || space == isa::Space::Global || space == isa::Space::Constant ||
-      space == isa::Space::Param) {
+std::byte* access(Warp& warp, const Op& op, int lane, isa::Space space, uint64_t address,
+                  uint32_t size, uint32_t alignment, AccessKind kind) {
+  if (space == isa::Space::Generic || space == isa::Space::Global ||
+      space == isa::Space::Constant || space == isa::Space::Param) {
     if (in_shared_window(address) && space == isa::Space::Generic) {
       const uint64_t offset = address - kSharedWindow;
-      if (offset % alignment != 0) return misaligned(warp, op, lane, address, size, alignment, kind, "shared");
-      return shared_access(warp, op, lane, shared_owner(*warp.block, offset), offset, size, kind, "shared");
+      if (offset % alignment != 0)
+        return misaligned(warp, op, lane, address, size, alignment, kind, "shared");
+      return shared_access(warp, op, lane, shared_owner(*warp.block, offset), offset, size, kind,
+                           "shared");
     }
     if (in_local_window(address) && space == isa::Space::Generic) {
-      if (address % alignment != 0) return misaligned(warp, op, lane, address, size, alignment, kind, "local");
+      if (address % alignment != 0)
+        return misaligned(warp, op, lane, address, size, alignment, kind, "local");
       return local_access(warp, op, lane, address - kLocalWindow, size, kind);
     }
-    if (address % alignment != 0) return misaligned(warp, op, lane, address, size, alignment, kind, "global");
+    if (address % alignment != 0)
+      return misaligned(warp, op, lane, address, size, alignment, kind, "global");
     AccessCache& cache = warp.cache;
     const GlobalMemory& memory = *warp.block->grid->memory;
-    if (address >= cache.first && address + size - 1 <= cache.last && cache.generation == memory.generation())
+    if (address >= cache.first && address + size - 1 <= cache.last &&
+        cache.generation == memory.generation())
       return reinterpret_cast<std::byte*>(address);
     const uint64_t generation = memory.generation();
     const auto allocation = memory.find(address);
     if (!allocation || address - allocation->address + size > allocation->size) {
       const bool window = in_shared_window(address) || in_local_window(address);
-      warp.fault(op, lane, FaultKind::OutOfBounds,
-                 window ? fmt::format("{} of {} bytes at {:#x}: a global access to a shared or local address",
-                                      verb(kind), size, address)
-                        : fmt::format("{} of {} bytes at {:#x}", verb(kind), size, address),
-                 address, {describe_address(*warp.block, address, size)});
+      warp.fault(
+          op, lane, FaultKind::OutOfBounds,
+          window
+              ? fmt::format("{} of {} bytes at {:#x}: a global access to a shared or local address",
+                            verb(kind), size, address)
+              : fmt::format("{} of {} bytes at {:#x}", verb(kind), size, address),
+          address, {describe_address(*warp.block, address, size)});
       return nullptr;
     }
     cache = {allocation->address, allocation->address + allocation->size - 1, generation};
     return reinterpret_cast<std::byte*>(address);
   }
-  if (address % alignment != 0) return misaligned(warp, op, lane, address, size, alignment, kind, isa::name(space));
+  if (address % alignment != 0)
+    return misaligned(warp, op, lane, address, size, alignment, kind, isa::name(space));
   switch (space) {
     case isa::Space::Shared:
       return shared_access(warp, op, lane, warp.block, address, size, kind, "shared");
     case isa::Space::SharedCluster:
-      return shared_access(warp, op, lane, shared_owner(*warp.block, address), address, size, kind, "shared::cluster");
+      return shared_access(warp, op, lane, shared_owner(*warp.block, address), address, size, kind,
+                           "shared::cluster");
     default:
       return local_access(warp, op, lane, address, size, kind);
   }
@@ -124,7 +141,8 @@ std::byte* access(Block& block, isa::Space space, uint64_t address, uint64_t siz
     return within(shared_owner(block, offset), offset & kSharedOffsetMask);
   }
   if (space == isa::Space::Shared) return within(&block, address & kSharedOffsetMask);
-  if (space == isa::Space::SharedCluster) return within(shared_owner(block, address), address & kSharedOffsetMask);
+  if (space == isa::Space::SharedCluster)
+    return within(shared_owner(block, address), address & kSharedOffsetMask);
   const auto allocation = block.grid->memory->find(address);
   if (!allocation || address - allocation->address + size > allocation->size) return nullptr;
   return reinterpret_cast<std::byte*>(address);
@@ -141,10 +159,10 @@ std::string describe_address(Block& block, uint64_t address, uint64_t size) {
                        near->address - address, near->size, near->address, label);
   const uint64_t end = near->address + near->size;
   if (address >= end)
-    return fmt::format("{:#x} is {} bytes past the end of an allocation of {} bytes at {:#x}{}", address,
-                       address - end, near->size, near->address, label);
-  return fmt::format("{:#x} + {} crosses the end of an allocation of {} bytes at {:#x}{}", address, size,
-                     near->size, near->address, label);
+    return fmt::format("{:#x} is {} bytes past the end of an allocation of {} bytes at {:#x}{}",
+                       address, address - end, near->size, near->address, label);
+  return fmt::format("{:#x} + {} crosses the end of an allocation of {} bytes at {:#x}{}", address,
+                     size, near->size, near->address, label);
 }
 
 }  // namespace weft::emulator

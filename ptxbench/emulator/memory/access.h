@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Checked access to every state space: an address of the program becomes a host pointer, or a fault.
+// Checked access to every state space: an address of the program becomes a host pointer, or a
+// fault.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@ enum class AccessKind : uint8_t { Read, Write, Atomic };
 // Host address of `size` bytes at `address` in `space`, as seen by the thread of `lane`. Generic
 // addresses are resolved by window. The access must be aligned to `alignment` (a power of two).
 // nullptr after a fault, which is recorded: return Outcome::Fault.
-std::byte* access(Warp& warp, const Op& op, int lane, isa::Space space, uint64_t address, uint32_t size,
-                  uint32_t alignment, AccessKind kind);
+std::byte* access(Warp& warp, const Op& op, int lane, isa::Space space, uint64_t address,
+                  uint32_t size, uint32_t alignment, AccessKind kind);
 
 // The same for an agent that is no thread (asynchronous copies): nullptr when out of bounds, with
 // nothing recorded. `block` resolves shared::cta addresses; shared::cluster ones name their rank.

@@ -15,8 +15,8 @@ using Shape = LanePointers::Shape;
 // Where the addresses lie relative to each other.
 struct Pattern {
   bool contiguous = true, uniform = true;
-  uint64_t low = 0, high = 0;   // of active lanes
-  uint64_t misaligned = 0;      // union of the low address bits
+  uint64_t low = 0, high = 0;  // of active lanes
+  uint64_t misaligned = 0;     // union of the low address bits
 };
 
 // Lanes that are inactive take the address of the first active one, so the loops need no mask.
@@ -58,9 +58,10 @@ Pattern pattern_of(const uint64_t* address, uint32_t size, uint32_t alignment) {
   return p;
 }
 
-// One lane after the other, with the full checks: finds the lane at fault, or resolves mixed windows.
-void one_by_one(Warp& w, const Op& op, LaneMask exec, Space space, const uint64_t* address, uint32_t size,
-                uint32_t alignment, bool write, LanePointers& out) {
+// One lane after the other, with the full checks: finds the lane at fault, or resolves mixed
+// windows.
+void one_by_one(Warp& w, const Op& op, LaneMask exec, Space space, const uint64_t* address,
+                uint32_t size, uint32_t alignment, bool write, LanePointers& out) {
   out.shape = Shape::Scattered;
   const AccessKind kind = write ? AccessKind::Write : AccessKind::Read;
   for (LaneMask left = exec; left != 0; left &= left - 1) {
@@ -73,8 +74,8 @@ void one_by_one(Warp& w, const Op& op, LaneMask exec, Space space, const uint64_
   }
 }
 
-void take(const Pattern& p, LaneMask exec, std::byte* base, uint64_t base_address, const uint64_t* address,
-          LanePointers& out) {
+void take(const Pattern& p, LaneMask exec, std::byte* base, uint64_t base_address,
+          const uint64_t* address, LanePointers& out) {
   if (p.uniform) {
     out.shape = Shape::Uniform;
     out.first = base + (address[0] - base_address);
@@ -116,7 +117,8 @@ void resolve(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t align
     }
     if constexpr (kSpace == Space::Shared) {
       const uint64_t low = p.low & kSharedOffsetMask;
-      if (p.high - p.low < kSharedOffsetMask && low + (p.high - p.low) + size <= w.block->shared.size()) {
+      if (p.high - p.low < kSharedOffsetMask &&
+          low + (p.high - p.low) + size <= w.block->shared.size()) {
         take(p, exec, w.block->shared.data() + low, p.low, address, out);
         return;
       }
@@ -134,12 +136,17 @@ Resolver pick(bool wide) {
 
 Resolver find_resolver(Space space, bool wide) {
   switch (space) {
-    case Space::Shared: return pick<Space::Shared>(wide);
-    case Space::SharedCluster: return pick<Space::SharedCluster>(wide);
+    case Space::Shared:
+      return pick<Space::Shared>(wide);
+    case Space::SharedCluster:
+      return pick<Space::SharedCluster>(wide);
     case Space::Local:
-    case Space::ParamFunction: return pick<Space::Local>(wide);
-    case Space::Generic: return pick<Space::Generic>(wide);
-    default: return pick<Space::Global>(wide);
+    case Space::ParamFunction:
+      return pick<Space::Local>(wide);
+    case Space::Generic:
+      return pick<Space::Generic>(wide);
+    default:
+      return pick<Space::Global>(wide);
   }
 }
 

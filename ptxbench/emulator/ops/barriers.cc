@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Named barriers of a block: bar and barrier (PTX ISA 9.0, section 9.7.13.1), bar.warp.sync
-// (9.7.13.2). Arrivals count per warp: a warp whose live lanes have all arrived counts as 32 threads.
+// (9.7.13.2). Arrivals count per warp: a warp whose live lanes have all arrived counts as 32
+// threads.
 
 #include "ptxbench/emulator/barrier_release.h"
 
@@ -12,7 +13,6 @@
 
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/lowering.h"
-#include "ptxbench/emulator/ops/cluster.h"
 
 namespace weft::emulator {
 
@@ -20,8 +20,8 @@ namespace {
 
 enum class Action : uint8_t { Sync, Arrive, ReduceAnd, ReduceOr, ReducePopc };
 
-// Threads of a warp that count as arrived: those that did, and once any did, those that exited or never
-// existed, because the hardware counts whole warps.
+// Threads of a warp that count as arrived: those that did, and once any did, those that exited or
+// never existed, because the hardware counts whole warps.
 uint32_t counted(const Block& block, const NamedBarrier& barrier) {
   uint32_t total = 0;
   for (size_t w = 0; w < block.warps.size(); ++w) {
@@ -32,7 +32,8 @@ uint32_t counted(const Block& block, const NamedBarrier& barrier) {
   return total;
 }
 
-// Without a thread count every thread of the block takes part; exited warps have arrived by exiting.
+// Without a thread count every thread of the block takes part; exited warps have arrived by
+// exiting.
 bool complete(const Block& block, const NamedBarrier& barrier) {
   if (barrier.expected != 0) return counted(block, barrier) >= barrier.expected;
   for (size_t w = 0; w < block.warps.size(); ++w)
@@ -46,13 +47,16 @@ void write_result(NamedBarrier& barrier, NamedBarrier::Waiter& waiter) {
   auto* slot = const_cast<std::byte*>(base) + waiter.reduction_result;
   switch (static_cast<Action>(waiter.reduction)) {
     case Action::ReducePopc:
-      for_lanes(waiter.lanes, [&](int lane) { reinterpret_cast<uint32_t*>(slot)[lane] = barrier.true_count; });
+      for_lanes(waiter.lanes,
+                [&](int lane) { reinterpret_cast<uint32_t*>(slot)[lane] = barrier.true_count; });
       break;
     case Action::ReduceAnd:
-      merge_predicate(waiter.lanes, *reinterpret_cast<LaneMask*>(slot), barrier.all_true ? kAllLanes : 0);
+      merge_predicate(waiter.lanes, *reinterpret_cast<LaneMask*>(slot),
+                      barrier.all_true ? kAllLanes : 0);
       break;
     default:
-      merge_predicate(waiter.lanes, *reinterpret_cast<LaneMask*>(slot), barrier.any_true ? kAllLanes : 0);
+      merge_predicate(waiter.lanes, *reinterpret_cast<LaneMask*>(slot),
+                      barrier.any_true ? kAllLanes : 0);
       break;
   }
 }
@@ -61,7 +65,8 @@ void release(NamedBarrier& barrier, uint32_t number) {
   for (NamedBarrier::Waiter& waiter : barrier.waiters) {
     write_result(barrier, waiter);
     for (Split& s : waiter.warp->splits)
-      if (s.waiting && s.wait == Split::Wait::NamedBarrier && s.wait_object == number && (s.mask & waiter.lanes) != 0) {
+      if (s.waiting && s.wait == Split::Wait::NamedBarrier && s.wait_object == number &&
+          (s.mask & waiter.lanes) != 0) {
         s.waiting = false;
         s.wait = Split::Wait::None;
       }
@@ -81,30 +86,38 @@ Outcome bar(Warp& w, const Op& op, LaneMask exec) {
   const int lane = first_lane(exec);
   const uint32_t number = w.read<uint32_t>(op.a)[lane];
   if (number >= 16)
-    return w.fault(op, lane, FaultKind::InvalidBarrier, fmt::format("barrier {} does not exist, a block has 0 to 15", number));
+    return w.fault(op, lane, FaultKind::InvalidBarrier,
+                   fmt::format("barrier {} does not exist, a block has 0 to 15", number));
   Block& block = *w.block;
   NamedBarrier& barrier = block.barriers[number];
   uint32_t expected = 0;
   if (operands.has_count) {
     expected = w.read<uint32_t>(op.b)[lane];
     if (expected == 0 || expected % kLanes != 0)
-      return w.fault(op, lane, FaultKind::InvalidBarrier,
-                     fmt::format("barrier {} with a thread count of {}, which must be a multiple of {} and not 0", number,
-                                 expected, kLanes));
+      return w.fault(
+          op, lane, FaultKind::InvalidBarrier,
+          fmt::format(
+              "barrier {} with a thread count of {}, which must be a multiple of {} and not 0",
+              number, expected, kLanes));
     const uint32_t most = static_cast<uint32_t>(block.warps.size()) * kLanes;
     if (expected > most)
       return w.fault(op, lane, FaultKind::InvalidBarrier,
-                     fmt::format("barrier {} waits for {} threads, the block has {}", number, expected, block.threads));
+                     fmt::format("barrier {} waits for {} threads, the block has {}", number,
+                                 expected, block.threads));
   }
-  const bool idle = std::all_of(barrier.arrived.begin(), barrier.arrived.end(), [](LaneMask m) { return m == 0; });
+  const bool idle = std::all_of(barrier.arrived.begin(), barrier.arrived.end(),
+                                [](LaneMask m) { return m == 0; });
   if (!idle && barrier.expected != expected)
-    return w.fault(op, lane, FaultKind::InvalidBarrier,
-                   fmt::format("barrier {} reached with a thread count of {} while a phase with {} is under way", number,
-                               expected == 0 ? block.threads : expected,
-                               barrier.expected == 0 ? block.threads : barrier.expected));
+    return w.fault(
+        op, lane, FaultKind::InvalidBarrier,
+        fmt::format(
+            "barrier {} reached with a thread count of {} while a phase with {} is under way",
+            number, expected == 0 ? block.threads : expected,
+            barrier.expected == 0 ? block.threads : barrier.expected));
   if ((barrier.arrived[w.index] & exec) != 0)
-    return w.fault(op, first_lane(barrier.arrived[w.index] & exec), FaultKind::InvalidBarrier,
-                   fmt::format("barrier {} reached again by threads that have arrived in this phase", number));
+    return w.fault(
+        op, first_lane(barrier.arrived[w.index] & exec), FaultKind::InvalidBarrier,
+        fmt::format("barrier {} reached again by threads that have arrived in this phase", number));
   barrier.expected = expected;
   barrier.arrived[w.index] |= exec;
   NamedBarrier::Waiter waiter{&w, exec, kNoSlot, 0, w.bases[0]};
@@ -126,8 +139,8 @@ Outcome bar(Warp& w, const Op& op, LaneMask exec) {
   return w.block_lanes(op, exec, Split::Wait::NamedBarrier, number);
 }
 
-// Threads of one warp wait for each other, wherever in the code they are: lanes that came first stay at
-// their op until the mask is complete.
+// Threads of one warp wait for each other, wherever in the code they are: lanes that came first
+// stay at their op until the mask is complete.
 Outcome bar_warp_sync(Warp& w, const Op& op, LaneMask exec) {
   const LaneMask mask = w.read<uint32_t>(op.a)[first_lane(exec)] & w.live;
   if (w.split().released) {
@@ -137,13 +150,17 @@ Outcome bar_warp_sync(Warp& w, const Op& op, LaneMask exec) {
   if ((mask & ~exec) == 0) return Outcome::Next;
   LaneMask here = exec;
   for (const Split& s : w.splits)
-    if (&s != &w.split() && s.wait == Split::Wait::WarpSync && s.wait_object == mask && s.stalled_at_barrier) here |= s.mask;
+    if (&s != &w.split() && s.wait == Split::Wait::WarpSync && s.wait_object == mask &&
+        s.stalled_at_barrier)
+      here |= s.mask;
   if ((mask & ~here) != 0) {
     w.split().stalled_at_barrier = true;
     return w.retry(Split::Wait::WarpSync, mask);
   }
   for (Split& s : w.splits) {
-    if (&s == &w.split() || s.wait != Split::Wait::WarpSync || s.wait_object != mask || !s.stalled_at_barrier) continue;
+    if (&s == &w.split() || s.wait != Split::Wait::WarpSync || s.wait_object != mask ||
+        !s.stalled_at_barrier)
+      continue;
     s.released = true;
     s.stalled = false;
     s.stalled_at_barrier = false;
@@ -154,7 +171,7 @@ Outcome bar_warp_sync(Warp& w, const Op& op, LaneMask exec) {
 }
 
 Result<Done> lower_bar(Lowering& l, const ptx::Instruction& i) {
-  if (i.has("cluster")) return lower_cluster_barrier(l, i);
+  if (i.has("cluster")) return l.unsupported("barrier.cluster");
   if (i.has("warp")) {
     const Slot mask = TRY(l.source(i.operands[0], isa::Type::U32));
     l.emit(bar_warp_sync).a = mask;
@@ -203,12 +220,14 @@ constexpr Meaning kMeanings[] = {{"bar", lower_bar}, {"barrier", lower_bar}};
 void barriers_after_exit(Block& block) {
   for (uint32_t number = 0; number < block.barriers.size(); ++number) {
     NamedBarrier& barrier = block.barriers[number];
-    const bool idle = std::all_of(barrier.arrived.begin(), barrier.arrived.end(), [](LaneMask m) { return m == 0; });
+    const bool idle = std::all_of(barrier.arrived.begin(), barrier.arrived.end(),
+                                  [](LaneMask m) { return m == 0; });
     if (!idle && complete(block, barrier)) release(barrier, number);
   }
-  cluster_barrier_after_exit(block);
 }
 
-std::span<const Meaning> barriers_meanings() { return kMeanings; }
+std::span<const Meaning> barriers_meanings() {
+  return kMeanings;
+}
 
 }  // namespace weft::emulator

@@ -13,6 +13,8 @@ namespace {
 constexpr std::span<const Meaning> (*kChapters[])() = {
     control_flow_meanings,
     data_movement_meanings,
+    barriers_meanings,
+    mbarrier_meanings,
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ Result<Done> lower_bra(Lowering& l, const ptx::Instruction& i) {
 }
 
 struct BranchTable final : Extra {
-  std::vector<uint32_t> targets;   // op indices
+  std::vector<uint32_t> targets;  // op indices
 };
 
 // Each distinct target among the lanes becomes a split of its own.
@@ -53,9 +53,11 @@ Outcome brx(Warp& w, const Op& op, LaneMask exec) {
     const uint32_t chosen = index[lane];
     if (chosen >= table.targets.size())
       return w.fault(op, lane, FaultKind::InvalidInstruction,
-                     fmt::format("brx.idx index {} outside a table of {} targets", chosen, table.targets.size()));
+                     fmt::format("brx.idx index {} outside a table of {} targets", chosen,
+                                 table.targets.size()));
     LaneMask same = 0;
-    for_lanes(left, [&](int other) { same |= static_cast<LaneMask>(index[other] == chosen) << other; });
+    for_lanes(left,
+              [&](int other) { same |= static_cast<LaneMask>(index[other] == chosen) << other; });
     left &= ~same;
     if (left == 0) {
       w.split().pc = table.targets[chosen];
@@ -71,13 +73,17 @@ Result<Done> lower_brx(Lowering& l, const ptx::Instruction& i) {
   const ptx::BranchTargets* targets = nullptr;
   if (name != nullptr)
     for (const ptx::Statement& s : l.function().body)
-      if (const auto* t = std::get_if<ptx::BranchTargets>(&s); t != nullptr && t->name == name->name) targets = t;
-  if (targets == nullptr) return l.error("brx.idx needs the name of a .branchtargets list of this function");
+      if (const auto* t = std::get_if<ptx::BranchTargets>(&s);
+          t != nullptr && t->name == name->name)
+        targets = t;
+  if (targets == nullptr)
+    return l.error("brx.idx needs the name of a .branchtargets list of this function");
   const Slot index = TRY(l.source(i.operands[0], isa::Type::U32));
   auto table = std::make_unique<BranchTable>();
   table->targets.resize(targets->labels.size());
   BranchTable* kept = l.keep(std::move(table));
-  for (size_t k = 0; k < targets->labels.size(); ++k) l.patch_table(&kept->targets, k, targets->labels[k]);
+  for (size_t k = 0; k < targets->labels.size(); ++k)
+    l.patch_table(&kept->targets, k, targets->labels[k]);
   Op& op = l.emit(brx);
   op.a = index;
   op.extra = static_cast<const Extra*>(kept);
@@ -86,20 +92,20 @@ Result<Done> lower_brx(Lowering& l, const ptx::Instruction& i) {
 
 // One argument or result that a call moves between the frames' local bytes.
 struct Move {
-  uint32_t caller_offset = 0;   // from the caller's local base
+  uint32_t caller_offset = 0;  // from the caller's local base
   uint32_t bytes = 0;
-  Slot slot = kNoSlot;          // the caller passes a register or constant instead
-  uint32_t slot_stride = 0;     // bytes of one lane in that slot
+  Slot slot = kNoSlot;       // the caller passes a register or constant instead
+  uint32_t slot_stride = 0;  // bytes of one lane in that slot
 };
 
 struct CallSite final : Extra {
-  const FunctionCode* callee = nullptr;   // nullptr: indirect, by token in Op::a
+  const FunctionCode* callee = nullptr;  // nullptr: indirect, by token in Op::a
   const DeviceFunction* builtin = nullptr;
   std::vector<Move> arguments, results;
 };
 
 constexpr uint32_t kMaximumDepth = 4096;
-constexpr uint32_t kMaximumLocal = 512 * 1024;   // bytes of one thread: the device's limit
+constexpr uint32_t kMaximumLocal = 512 * 1024;  // bytes of one thread: the device's limit
 
 std::byte* local_bytes(Warp& w, int lane, uint32_t end) {
   auto& bytes = w.local[lane];
@@ -107,18 +113,20 @@ std::byte* local_bytes(Warp& w, int lane, uint32_t end) {
   return bytes.data();
 }
 
-Outcome enter(Warp& w, const Op& op, LaneMask exec, const FunctionCode& callee, const CallSite& site) {
+Outcome enter(Warp& w, const Op& op, LaneMask exec, const FunctionCode& callee,
+              const CallSite& site) {
   if (callee.parameters.size() != site.arguments.size())
     return w.fault(op, first_lane(exec), FaultKind::InvalidInstruction,
-                   fmt::format("call of {} with {} arguments, it takes {}", callee.name, site.arguments.size(),
-                               callee.parameters.size()));
+                   fmt::format("call of {} with {} arguments, it takes {}", callee.name,
+                               site.arguments.size(), callee.parameters.size()));
   Frame& caller = *w.frame;
   const uint32_t base = caller.local_base + caller.code->local_bytes;
   const uint32_t end = base + callee.local_bytes;
   if (caller.depth + 1 >= kMaximumDepth || end > kMaximumLocal)
-    return w.fault(op, first_lane(exec), FaultKind::StackOverflow,
-                   fmt::format("call of {} at depth {} needs {} bytes of local memory, a thread has {}", callee.name,
-                               caller.depth + 1, end, kMaximumLocal));
+    return w.fault(
+        op, first_lane(exec), FaultKind::StackOverflow,
+        fmt::format("call of {} at depth {} needs {} bytes of local memory, a thread has {}",
+                    callee.name, caller.depth + 1, end, kMaximumLocal));
   auto frame = std::make_unique<Frame>();
   frame->code = &callee;
   frame->caller = &caller;
@@ -133,9 +141,10 @@ Outcome enter(Warp& w, const Op& op, LaneMask exec, const FunctionCode& callee, 
     for (size_t k = 0; k < site.arguments.size(); ++k) {
       const Move& move = site.arguments[k];
       const uint32_t count = std::min(move.bytes, callee.parameters[k].size);
-      const std::byte* from = move.slot == kNoSlot
-                                  ? bytes + caller.local_base + move.caller_offset
-                                  : w.read<std::byte>(move.slot) + static_cast<uint32_t>(lane) * move.slot_stride;
+      const std::byte* from =
+          move.slot == kNoSlot
+              ? bytes + caller.local_base + move.caller_offset
+              : w.read<std::byte>(move.slot) + static_cast<uint32_t>(lane) * move.slot_stride;
       std::memcpy(bytes + base + callee.parameters[k].offset, from, count);
     }
   });
@@ -156,7 +165,8 @@ Outcome call_direct(Warp& w, const Op& op, LaneMask exec) {
   return enter(w, op, exec, *site.callee, site);
 }
 
-// Lanes may hold different function addresses: one callee at a time, the others come back to this op.
+// Lanes may hold different function addresses: one callee at a time, the others come back to this
+// op.
 Outcome call_indirect(Warp& w, const Op& op, LaneMask exec) {
   const auto& site = *static_cast<const CallSite*>(static_cast<const Extra*>(op.extra));
   const uint64_t* tokens = w.read<uint64_t>(op.a);
@@ -164,9 +174,12 @@ Outcome call_indirect(Warp& w, const Op& op, LaneMask exec) {
   const FunctionCode* callee = w.block->grid->kernel->program->function_at(tokens[lane]);
   if (callee == nullptr)
     return w.fault(op, lane, FaultKind::InvalidInstruction,
-                   fmt::format("indirect call to {:#x}, which is no function", tokens[lane]), tokens[lane]);
+                   fmt::format("indirect call to {:#x}, which is no function", tokens[lane]),
+                   tokens[lane]);
   LaneMask same = 0;
-  for_lanes(exec, [&](int other) { same |= static_cast<LaneMask>(tokens[other] == tokens[lane]) << other; });
+  for_lanes(exec, [&](int other) {
+    same |= static_cast<LaneMask>(tokens[other] == tokens[lane]) << other;
+  });
   const LaneMask rest = exec & ~same;
   if (rest != 0) w.part(rest, w.pc_of(op), w.frame);
   return enter(w, op, same, *callee, site);
@@ -183,9 +196,10 @@ Outcome call_builtin(Warp& w, const Op& op, LaneMask exec) {
     DeviceCall call{w, op, lane, {}, nullptr};
     for (const Move& move : site.arguments) {
       uint64_t value = 0;
-      const std::byte* from = move.slot == kNoSlot
-                                  ? bytes + base + move.caller_offset
-                                  : w.read<std::byte>(move.slot) + static_cast<uint32_t>(lane) * move.slot_stride;
+      const std::byte* from =
+          move.slot == kNoSlot
+              ? bytes + base + move.caller_offset
+              : w.read<std::byte>(move.slot) + static_cast<uint32_t>(lane) * move.slot_stride;
       std::memcpy(&value, from, std::min<uint32_t>(move.bytes, 8));
       call.arguments.push_back(value);
     }
@@ -195,10 +209,11 @@ Outcome call_builtin(Warp& w, const Op& op, LaneMask exec) {
     if (!site.results.empty()) {
       const Move& move = site.results[0];
       if (move.slot == kNoSlot) {
-        std::memcpy(local_bytes(w, lane, end) + base + move.caller_offset, &result, std::min<uint32_t>(move.bytes, 8));
+        std::memcpy(local_bytes(w, lane, end) + base + move.caller_offset, &result,
+                    std::min<uint32_t>(move.bytes, 8));
       } else {
-        std::memcpy(w.write<std::byte>(move.slot) + static_cast<uint32_t>(lane) * move.slot_stride, &result,
-                    move.slot_stride);
+        std::memcpy(w.write<std::byte>(move.slot) + static_cast<uint32_t>(lane) * move.slot_stride,
+                    &result, move.slot_stride);
       }
     }
   });
@@ -233,8 +248,8 @@ Result<std::vector<Move>> moves(Lowering& l, const ptx::Operand* list, bool dest
 }
 
 Result<Done> lower_call(Lowering& l, const ptx::Instruction& i) {
-  // call (results), target, (arguments), prototype: lists are optional, the target is the first operand
-  // that is no list.
+  // call (results), target, (arguments), prototype: lists are optional, the target is the first
+  // operand that is no list.
   const ptx::Operand *results = nullptr, *target = nullptr, *arguments = nullptr;
   for (const ptx::Operand& operand : i.operands) {
     const bool list = std::holds_alternative<ptx::ListOperand>(operand.value);
@@ -278,7 +293,8 @@ Outcome exit_kernel(Warp& w, const Op& op, LaneMask exec) {
   return Outcome::Exited;
 }
 
-// Returns from a device function: results go where the call op says, then the lanes join the caller.
+// Returns from a device function: results go where the call op says, then the lanes join the
+// caller.
 Outcome ret(Warp& w, const Op& op, LaneMask exec) {
   Frame& frame = *w.frame;
   if (frame.caller == nullptr) return exit_kernel(w, op, exec);
@@ -291,9 +307,9 @@ Outcome ret(Warp& w, const Op& op, LaneMask exec) {
     const uint32_t count = std::min(move.bytes, from.size);
     for_lanes(exec, [&](int lane) {
       std::byte* bytes = local_bytes(w, lane, end);
-      std::byte* to = move.slot == kNoSlot
-                          ? bytes + caller.local_base + move.caller_offset
-                          : caller.registers.data() + move.slot + static_cast<uint32_t>(lane) * move.slot_stride;
+      std::byte* to = move.slot == kNoSlot ? bytes + caller.local_base + move.caller_offset
+                                           : caller.registers.data() + move.slot +
+                                                 static_cast<uint32_t>(lane) * move.slot_stride;
       std::memcpy(to, bytes + frame.local_base + from.offset, count);
     });
   }
@@ -307,7 +323,7 @@ Outcome ret(Warp& w, const Op& op, LaneMask exec) {
     w.split().frame = &caller;
   }
   if (frame.lanes == 0) {
-    w.frame = nullptr;   // select() takes the caller's registers even where memory is reused
+    w.frame = nullptr;  // select() takes the caller's registers even where memory is reused
     std::erase_if(w.frames, [&](const auto& f) { return f.get() == &frame; });
     w.frame = &caller;
     w.bases[0] = caller.registers.data();
@@ -330,7 +346,8 @@ Outcome trap(Warp& w, const Op& op, LaneMask exec) {
   return w.fault(op, first_lane(exec), FaultKind::Trap, "the kernel executed trap");
 }
 Outcome breakpoint(Warp& w, const Op& op, LaneMask exec) {
-  return w.fault(op, first_lane(exec), FaultKind::Trap, "the kernel executed brkpt with no debugger attached");
+  return w.fault(op, first_lane(exec), FaultKind::Trap,
+                 "the kernel executed brkpt with no debugger attached");
 }
 
 Result<Done> lower_trap(Lowering& l, const ptx::Instruction&) {
@@ -343,7 +360,7 @@ Result<Done> lower_brkpt(Lowering& l, const ptx::Instruction&) {
 }
 
 constexpr Meaning kMeanings[] = {
-    {"bra", lower_bra}, {"brx", lower_brx}, {"call", lower_call}, {"ret", lower_ret},
+    {"bra", lower_bra},   {"brx", lower_brx},   {"call", lower_call},   {"ret", lower_ret},
     {"exit", lower_exit}, {"trap", lower_trap}, {"brkpt", lower_brkpt},
 };
 
@@ -357,6 +374,8 @@ void append_final_return(Lowering& lowering) {
   lowering.code().ops.push_back(op);
 }
 
-std::span<const Meaning> control_flow_meanings() { return kMeanings; }
+std::span<const Meaning> control_flow_meanings() {
+  return kMeanings;
+}
 
 }  // namespace weft::emulator

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Moving data (PTX ISA 9.0, section 9.7.9): mov, ld, ldu, st, cvta, isspacep. Copies, prefetches and
-// conversions have chapters of their own.
+// Moving data (PTX ISA 9.0, section 9.7.9): mov, ld, ldu, st, cvta, isspacep. Copies, prefetches
+// and conversions have chapters of their own.
 
 #include <fmt/format.h>
 
@@ -34,22 +34,28 @@ Outcome move(Warp& w, const Op& op, LaneMask exec) {
 }
 
 Outcome move_predicate(Warp& w, const Op& op, LaneMask exec) {
-  merge_predicate(exec, w.predicate(op.d), w.predicate_value(op.a) ^ static_cast<LaneMask>(op.small));
+  merge_predicate(exec, w.predicate(op.d),
+                  w.predicate_value(op.a) ^ static_cast<LaneMask>(op.small));
   return Outcome::Next;
 }
 
 Handler move_handler(int bits) {
   switch (bits) {
-    case 8: return move<uint8_t>;
-    case 16: return move<uint16_t>;
-    case 32: return move<uint32_t>;
-    case 64: return move<uint64_t>;
-    default: return move<Wide>;
+    case 8:
+      return move<uint8_t>;
+    case 16:
+      return move<uint16_t>;
+    case 32:
+      return move<uint32_t>;
+    case 64:
+      return move<uint64_t>;
+    default:
+      return move<Wide>;
   }
 }
 
-// mov with a vector on one side: `small` pieces, each `sizeof(Piece)` bytes, of one wider value. Piece 0
-// is the least significant.
+// mov with a vector on one side: `small` pieces, each `sizeof(Piece)` bytes, of one wider value.
+// Piece 0 is the least significant.
 struct Pieces final : Extra {
   Slot slots[16];
 };
@@ -95,10 +101,14 @@ Outcome unpack(Warp& w, const Op& op, LaneMask exec) {
 template <template <typename> class F>
 Handler by_piece(int bits) {
   switch (bits) {
-    case 8: return F<uint8_t>::handler;
-    case 16: return F<uint16_t>::handler;
-    case 32: return F<uint32_t>::handler;
-    default: return F<uint64_t>::handler;
+    case 8:
+      return F<uint8_t>::handler;
+    case 16:
+      return F<uint16_t>::handler;
+    case 32:
+      return F<uint32_t>::handler;
+    default:
+      return F<uint64_t>::handler;
   }
 }
 template <typename T>
@@ -110,15 +120,22 @@ struct UnpackOf {
   static constexpr Handler handler = unpack<T>;
 };
 
-bool is_vector(const ptx::Operand& operand) { return std::holds_alternative<ptx::VectorOperand>(operand.value); }
+bool is_vector(const ptx::Operand& operand) {
+  return std::holds_alternative<ptx::VectorOperand>(operand.value);
+}
 
 Type untyped(int bits) {
   switch (bits) {
-    case 8: return Type::B8;
-    case 16: return Type::B16;
-    case 32: return Type::B32;
-    case 64: return Type::B64;
-    default: return Type::B128;
+    case 8:
+      return Type::B8;
+    case 16:
+      return Type::B16;
+    case 32:
+      return Type::B32;
+    case 64:
+      return Type::B64;
+    default:
+      return Type::B128;
   }
 }
 
@@ -141,13 +158,15 @@ Result<Done> lower_mov(Lowering& l, const ptx::Instruction& i) {
     const auto list = l.elements(packing ? from : to);
     const int piece_bits = bits / static_cast<int>(list.size());
     if (piece_bits < 8 || list.size() > 16 || piece_bits * static_cast<int>(list.size()) != bits)
-      return l.error(fmt::format("{}: {} elements do not make up {} bits", i.spelling(), list.size(), bits));
+      return l.error(
+          fmt::format("{}: {} elements do not make up {} bits", i.spelling(), list.size(), bits));
     auto pieces = std::make_unique<Pieces>();
     for (size_t k = 0; k < list.size(); ++k)
       pieces->slots[k] = packing ? TRY(l.source(*list[k], untyped(piece_bits)))
                                  : TRY(l.destination(*list[k], untyped(piece_bits)));
     Pieces* kept = l.keep(std::move(pieces));
-    const Slot whole = packing ? TRY(l.destination(to, untyped(bits))) : TRY(l.source(from, untyped(bits)));
+    const Slot whole =
+        packing ? TRY(l.destination(to, untyped(bits))) : TRY(l.source(from, untyped(bits)));
     Op& op = l.emit(packing ? by_piece<PackOf>(piece_bits) : by_piece<UnpackOf>(piece_bits));
     (packing ? op.d : op.a) = whole;
     op.small = static_cast<uint32_t>(list.size());
@@ -155,7 +174,8 @@ Result<Done> lower_mov(Lowering& l, const ptx::Instruction& i) {
     return Done{};
   }
   const auto targets = l.elements(to), sources = l.elements(from);
-  if (targets.size() != sources.size()) return l.error(fmt::format("{}: vectors of different length", i.spelling()));
+  if (targets.size() != sources.size())
+    return l.error(fmt::format("{}: vectors of different length", i.spelling()));
   for (size_t k = 0; k < targets.size(); ++k) {
     const Slot a = TRY(l.source(*sources[k], type));
     const Slot d = TRY(l.destination(*targets[k], type));
@@ -171,30 +191,33 @@ Result<Done> lower_mov(Lowering& l, const ptx::Instruction& i) {
 // What a load or store needs besides the address: the element slots and how to reach memory.
 struct Transfer final : Extra {
   Resolver resolve = nullptr;
-  uint32_t bytes = 0;        // of one lane: elements x element size
+  uint32_t bytes = 0;  // of one lane: elements x element size
   uint32_t alignment = 0;
   Slot slots[8];
 };
 
-const Transfer& transfer_of(const Op& op) { return *static_cast<const Transfer*>(static_cast<const Extra*>(op.extra)); }
+const Transfer& transfer_of(const Op& op) {
+  return *static_cast<const Transfer*>(static_cast<const Extra*>(op.extra));
+}
 
 template <typename Memory, typename Register>
 Register extend(Memory value) {
   if constexpr (sizeof(Register) == sizeof(Memory)) {
     return std::bit_cast<Register>(value);
   } else {
-    return static_cast<Register>(value);   // sign-extends when Memory is signed
+    return static_cast<Register>(value);  // sign-extends when Memory is signed
   }
 }
 
-enum class Order : uint8_t { Weak, Strong };   // Strong: other workers may look at the same time
+enum class Order : uint8_t { Weak, Strong };  // Strong: other workers may look at the same time
 
 template <typename Memory, Order kOrder>
 Memory load_one(const std::byte* from) {
   if constexpr (kOrder == Order::Strong && sizeof(Memory) <= 8) {
-    using Word = std::conditional_t<sizeof(Memory) == 1, uint8_t,
-                 std::conditional_t<sizeof(Memory) == 2, uint16_t,
-                 std::conditional_t<sizeof(Memory) == 4, uint32_t, uint64_t>>>;
+    using Word = std::conditional_t<
+        sizeof(Memory) == 1, uint8_t,
+        std::conditional_t<sizeof(Memory) == 2, uint16_t,
+                           std::conditional_t<sizeof(Memory) == 4, uint32_t, uint64_t>>>;
     auto* word = const_cast<Word*>(reinterpret_cast<const Word*>(from));
     return std::bit_cast<Memory>(std::atomic_ref<Word>(*word).load(std::memory_order_acquire));
   } else {
@@ -207,10 +230,12 @@ Memory load_one(const std::byte* from) {
 template <typename Memory, Order kOrder>
 void store_one(std::byte* to, Memory value) {
   if constexpr (kOrder == Order::Strong && sizeof(Memory) <= 8) {
-    using Word = std::conditional_t<sizeof(Memory) == 1, uint8_t,
-                 std::conditional_t<sizeof(Memory) == 2, uint16_t,
-                 std::conditional_t<sizeof(Memory) == 4, uint32_t, uint64_t>>>;
-    std::atomic_ref<Word>(*reinterpret_cast<Word*>(to)).store(std::bit_cast<Word>(value), std::memory_order_release);
+    using Word = std::conditional_t<
+        sizeof(Memory) == 1, uint8_t,
+        std::conditional_t<sizeof(Memory) == 2, uint16_t,
+                           std::conditional_t<sizeof(Memory) == 4, uint32_t, uint64_t>>>;
+    std::atomic_ref<Word>(*reinterpret_cast<Word*>(to))
+        .store(std::bit_cast<Word>(value), std::memory_order_release);
   } else {
     std::memcpy(to, &value, sizeof value);
   }
@@ -232,15 +257,15 @@ Outcome load(Warp& w, const Op& op, LaneMask exec) {
           std::memcpy(d, pointers.first, sizeof(Memory) * kLanes);
         } else {
           for (int i = 0; i < kLanes; ++i)
-            d[i] = extend<Memory, Register>(
-                load_one<Memory, kOrder>(pointers.first + (i * kElements + k) * static_cast<int>(sizeof(Memory))));
+            d[i] = extend<Memory, Register>(load_one<Memory, kOrder>(
+                pointers.first + (i * kElements + k) * static_cast<int>(sizeof(Memory))));
         }
       }
       break;
     case Shape::Uniform:
       for (int k = 0; k < kElements; ++k) {
-        const Register value =
-            extend<Memory, Register>(load_one<Memory, kOrder>(pointers.first + k * static_cast<int>(sizeof(Memory))));
+        const Register value = extend<Memory, Register>(
+            load_one<Memory, kOrder>(pointers.first + k * static_cast<int>(sizeof(Memory))));
         Register* d = w.write<Register>(t.slots[k]);
         if (exec == kAllLanes) {
           for (int i = 0; i < kLanes; ++i) d[i] = value;
@@ -260,8 +285,8 @@ Outcome load(Warp& w, const Op& op, LaneMask exec) {
       } else {
         for_lanes(exec, [&](int lane) {
           for (int k = 0; k < kElements; ++k)
-            w.write<Register>(t.slots[k])[lane] = extend<Memory, Register>(
-                load_one<Memory, kOrder>(pointers.lane[lane] + k * static_cast<int>(sizeof(Memory))));
+            w.write<Register>(t.slots[k])[lane] = extend<Memory, Register>(load_one<Memory, kOrder>(
+                pointers.lane[lane] + k * static_cast<int>(sizeof(Memory))));
         });
       }
       break;
@@ -276,7 +301,8 @@ Outcome store(Warp& w, const Op& op, LaneMask exec) {
   t.resolve(w, op, exec, t.bytes, t.alignment, true, pointers);
   auto put = [&](std::byte* to, int lane, int k) {
     Memory value;
-    std::memcpy(&value, &w.read<Register>(t.slots[k])[lane], sizeof value);   // little-endian: the low bytes
+    std::memcpy(&value, &w.read<Register>(t.slots[k])[lane],
+                sizeof value);  // little-endian: the low bytes
     store_one<Memory, kOrder>(to + k * static_cast<int>(sizeof(Memory)), value);
   };
   switch (pointers.shape) {
@@ -287,7 +313,8 @@ Outcome store(Warp& w, const Op& op, LaneMask exec) {
         std::memcpy(pointers.first, w.read<Register>(t.slots[0]), sizeof(Memory) * kLanes);
       } else {
         for (int i = 0; i < kLanes; ++i)
-          for (int k = 0; k < kElements; ++k) put(pointers.first + static_cast<uint32_t>(i) * t.bytes, i, k);
+          for (int k = 0; k < kElements; ++k)
+            put(pointers.first + static_cast<uint32_t>(i) * t.bytes, i, k);
       }
       break;
     case Shape::Uniform: {
@@ -308,18 +335,25 @@ Outcome store(Warp& w, const Op& op, LaneMask exec) {
 template <typename Memory, typename Register, int kElements>
 Handler transfer_handler(bool storing, Order order) {
   if (order == Order::Strong)
-    return storing ? store<Memory, Register, kElements, Order::Strong> : load<Memory, Register, kElements, Order::Strong>;
-  return storing ? store<Memory, Register, kElements, Order::Weak> : load<Memory, Register, kElements, Order::Weak>;
+    return storing ? store<Memory, Register, kElements, Order::Strong>
+                   : load<Memory, Register, kElements, Order::Strong>;
+  return storing ? store<Memory, Register, kElements, Order::Weak>
+                 : load<Memory, Register, kElements, Order::Weak>;
 }
 
 template <typename Memory, typename Register>
 Handler by_elements(bool storing, Order order, size_t elements) {
   switch (elements) {
-    case 1: return transfer_handler<Memory, Register, 1>(storing, order);
-    case 2: return transfer_handler<Memory, Register, 2>(storing, order);
-    case 4: return transfer_handler<Memory, Register, 4>(storing, order);
-    case 8: return transfer_handler<Memory, Register, 8>(storing, order);
-    default: return nullptr;
+    case 1:
+      return transfer_handler<Memory, Register, 1>(storing, order);
+    case 2:
+      return transfer_handler<Memory, Register, 2>(storing, order);
+    case 4:
+      return transfer_handler<Memory, Register, 4>(storing, order);
+    case 8:
+      return transfer_handler<Memory, Register, 8>(storing, order);
+    default:
+      return nullptr;
   }
 }
 
@@ -348,9 +382,13 @@ Handler find_transfer(bool storing, Order order, Type type, size_t elements, int
     case 32:
       return sign ? by_register<int32_t>(storing, order, elements, register_bits)
                   : by_register<uint32_t>(storing, order, elements, register_bits);
-    case 64: return by_register<uint64_t>(storing, order, elements, register_bits);
-    case 128: return elements == 1 && register_bits == 128 ? transfer_handler<Wide, Wide, 1>(storing, order) : nullptr;
-    default: return nullptr;
+    case 64:
+      return by_register<uint64_t>(storing, order, elements, register_bits);
+    case 128:
+      return elements == 1 && register_bits == 128 ? transfer_handler<Wide, Wide, 1>(storing, order)
+                                                   : nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -368,7 +406,7 @@ Space transfer_space(Lowering& l, const ptx::Instruction& i, const ptx::Operand&
   if (a != nullptr && !a->parts.empty())
     if (const auto* s = std::get_if<ptx::SymbolOperand>(&a->parts[0].value);
         s != nullptr && s->kind == ptx::SymbolOperand::Kind::FunctionVariable)
-      return Space::Local;   // a call's argument or result
+      return Space::Local;  // a call's argument or result
   return Space::Global;
 }
 
@@ -381,7 +419,8 @@ Result<Done> lower_transfer(Lowering& l, const ptx::Instruction& i, bool storing
   auto transfer = std::make_unique<Transfer>();
   int register_bits = 0;
   for (size_t k = 0; k < values.size(); ++k) {
-    const Lowering::Sized sized = storing ? TRY(l.any_source(*values[k], type)) : TRY(l.any_destination(*values[k], type));
+    const Lowering::Sized sized =
+        storing ? TRY(l.any_source(*values[k], type)) : TRY(l.any_destination(*values[k], type));
     const bool sink = std::holds_alternative<ptx::Sink>(values[k]->value);
     if (!sink && register_bits != 0 && sized.bits != register_bits)
       return l.error(fmt::format("{}: elements of different width", i.spelling()));
@@ -390,12 +429,15 @@ Result<Done> lower_transfer(Lowering& l, const ptx::Instruction& i, bool storing
   }
   // Sinks get room of the other elements' width.
   for (size_t k = 0; k < values.size(); ++k)
-    if (std::holds_alternative<ptx::Sink>(values[k]->value)) transfer->slots[k] = l.scratch(register_bits);
+    if (std::holds_alternative<ptx::Sink>(values[k]->value))
+      transfer->slots[k] = l.scratch(register_bits);
   const Handler handler = find_transfer(storing, order_of(i), type, values.size(), register_bits);
   if (handler == nullptr)
-    return l.error(fmt::format("{}: {} registers of {} bits do not fit", i.spelling(), values.size(), register_bits));
+    return l.error(fmt::format("{}: {} registers of {} bits do not fit", i.spelling(),
+                               values.size(), register_bits));
   const Address address = TRY(l.address(address_operand, transfer_space(l, i, address_operand)));
-  transfer->bytes = static_cast<uint32_t>(isa::bits(type) / 8) * static_cast<uint32_t>(values.size());
+  transfer->bytes =
+      static_cast<uint32_t>(isa::bits(type) / 8) * static_cast<uint32_t>(values.size());
   transfer->alignment = transfer->bytes;
   transfer->resolve = find_resolver(address.space, address.wide);
   Transfer* kept = l.keep(std::move(transfer));
@@ -406,19 +448,26 @@ Result<Done> lower_transfer(Lowering& l, const ptx::Instruction& i, bool storing
   return Done{};
 }
 
-Result<Done> lower_ld(Lowering& l, const ptx::Instruction& i) { return lower_transfer(l, i, false); }
-Result<Done> lower_st(Lowering& l, const ptx::Instruction& i) { return lower_transfer(l, i, true); }
+Result<Done> lower_ld(Lowering& l, const ptx::Instruction& i) {
+  return lower_transfer(l, i, false);
+}
+Result<Done> lower_st(Lowering& l, const ptx::Instruction& i) {
+  if (i.has("async") || i.has("bulk")) return l.unsupported("st.async and st.bulk");
+  return lower_transfer(l, i, true);
+}
 
 // --- cvta, isspacep -----------------------------------------------------------------------------
 
 template <typename From, typename To, bool kToGeneric>
 Outcome convert_address(Warp& w, const Op& op, LaneMask exec) {
   const uint64_t window = static_cast<uint64_t>(op.immediate);
-  each_lane(exec,
-            [window](From a) {
-              return static_cast<To>(kToGeneric ? static_cast<uint64_t>(a) + window : static_cast<uint64_t>(a) - window);
-            },
-            w.write<To>(op.d), w.read<From>(op.a));
+  each_lane(
+      exec,
+      [window](From a) {
+        return static_cast<To>(kToGeneric ? static_cast<uint64_t>(a) + window
+                                          : static_cast<uint64_t>(a) - window);
+      },
+      w.write<To>(op.d), w.read<From>(op.a));
   return Outcome::Next;
 }
 
@@ -433,8 +482,10 @@ Result<Done> lower_cvta(Lowering& l, const ptx::Instruction& i) {
     return l.unsupported("32-bit generic addresses: the emulator's device has 64-bit addresses");
   const Lowering::Sized from = TRY(l.any_source(i.operands[1], Type::U64));
   const Slot d = TRY(l.destination(i.operands[0], Type::U64));
-  Op& op = l.emit(from.bits == 32 ? (to_space ? convert_address<uint32_t, uint64_t, false> : convert_address<uint32_t, uint64_t, true>)
-                                  : (to_space ? convert_address<uint64_t, uint64_t, false> : convert_address<uint64_t, uint64_t, true>));
+  Op& op = l.emit(from.bits == 32 ? (to_space ? convert_address<uint32_t, uint64_t, false>
+                                              : convert_address<uint32_t, uint64_t, true>)
+                                  : (to_space ? convert_address<uint64_t, uint64_t, false>
+                                              : convert_address<uint64_t, uint64_t, true>));
   op.a = from.slot;
   op.d = d;
   op.immediate = static_cast<int64_t>(window);
@@ -451,7 +502,8 @@ Outcome is_space(Warp& w, const Op& op, LaneMask exec) {
     if constexpr (kSpace == Space::Shared)
       inside = in_shared_window(a) && ((a - kSharedWindow) >> kSharedRankShift) == w.block->rank;
     if constexpr (kSpace == Space::SharedCluster)
-      inside = in_shared_window(a) && ((a - kSharedWindow) >> kSharedRankShift) < w.block->cluster->blocks.size();
+      inside = in_shared_window(a) &&
+               ((a - kSharedWindow) >> kSharedRankShift) < w.block->cluster->blocks.size();
     if constexpr (kSpace == Space::Local) inside = in_local_window(a);
     if constexpr (kSpace == Space::Global || kSpace == Space::Param)
       inside = !in_shared_window(a) && !in_local_window(a);
@@ -480,12 +532,14 @@ Result<Done> lower_isspacep(Lowering& l, const ptx::Instruction& i) {
 }
 
 constexpr Meaning kMeanings[] = {
-    {"mov", lower_mov}, {"ld", lower_ld}, {"ldu", lower_ld}, {"st", lower_st},
-    {"cvta", lower_cvta}, {"isspacep", lower_isspacep},
+    {"mov", lower_mov}, {"ld", lower_ld},     {"ldu", lower_ld},
+    {"st", lower_st},   {"cvta", lower_cvta}, {"isspacep", lower_isspacep},
 };
 
 }  // namespace
 
-std::span<const Meaning> data_movement_meanings() { return kMeanings; }
+std::span<const Meaning> data_movement_meanings() {
+  return kMeanings;
+}
 
 }  // namespace weft::emulator

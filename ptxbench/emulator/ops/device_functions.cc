@@ -18,8 +18,8 @@ namespace {
 // A string in device memory, at most `limit` bytes; false after a fault.
 bool read_string(DeviceCall& call, uint64_t address, std::string& text, size_t limit = 4096) {
   while (text.size() < limit) {
-    const std::byte* p = access(call.warp, call.op, call.lane, isa::Space::Generic, address + text.size(), 1, 1,
-                                AccessKind::Read);
+    const std::byte* p = access(call.warp, call.op, call.lane, isa::Space::Generic,
+                                address + text.size(), 1, 1, AccessKind::Read);
     if (p == nullptr) return false;
     const char c = static_cast<char>(*p);
     if (c == '\0') break;
@@ -30,14 +30,15 @@ bool read_string(DeviceCall& call, uint64_t address, std::string& text, size_t l
 
 template <typename T>
 bool read_argument(DeviceCall& call, uint64_t address, T& value) {
-  const std::byte* p = access(call.warp, call.op, call.lane, isa::Space::Generic, address, sizeof(T), 1,
-                              AccessKind::Read);
+  const std::byte* p = access(call.warp, call.op, call.lane, isa::Space::Generic, address,
+                              sizeof(T), 1, AccessKind::Read);
   if (p != nullptr) std::memcpy(&value, p, sizeof value);
   return p != nullptr;
 }
 
-// int vprintf(const char* format, const void* arguments): arguments lie one after the other at their
-// natural alignment, floats widened to double (CUDA C++ Programming Guide, "Formatted Output").
+// int vprintf(const char* format, const void* arguments): arguments lie one after the other at
+// their natural alignment, floats widened to double (CUDA C++ Programming Guide, "Formatted
+// Output").
 Outcome run_vprintf(DeviceCall& call) {
   std::string format;
   if (!read_string(call, call.arguments[0], format)) return Outcome::Fault;
@@ -137,24 +138,27 @@ Outcome run_assertfail(DeviceCall& call) {
   uint32_t x = 0, y = 0, z = 0;
   call.warp.thread_index(call.lane, x, y, z);
   const Extent& block = call.warp.block->index;
-  call.warp.block->grid->print(fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n",
-                                           file, static_cast<uint32_t>(call.arguments[2]), function, block.x, block.y,
-                                           block.z, x, y, z, message));
+  call.warp.block->grid->print(
+      fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", file,
+                  static_cast<uint32_t>(call.arguments[2]), function, block.x, block.y, block.z, x,
+                  y, z, message));
   return call.warp.fault(call.op, call.lane, FaultKind::Assertion,
                          fmt::format("assertion `{}` failed at {}:{} in {}", message, file,
                                      static_cast<uint32_t>(call.arguments[2]), function));
 }
 
 Outcome run_malloc(DeviceCall& call) {
-  *call.result = call.warp.block->grid->memory->allocate(call.arguments[0], Allocation::Kind::Device, "device heap");
+  *call.result = call.warp.block->grid->memory->allocate(call.arguments[0],
+                                                         Allocation::Kind::Device, "device heap");
   return Outcome::Next;
 }
 
 Outcome run_free(DeviceCall& call) {
   const uint64_t address = call.arguments[0];
   if (address != 0 && !call.warp.block->grid->memory->free(address))
-    return call.warp.fault(call.op, call.lane, FaultKind::OutOfBounds,
-                           fmt::format("free of {:#x}, which the device heap did not give", address), address);
+    return call.warp.fault(
+        call.op, call.lane, FaultKind::OutOfBounds,
+        fmt::format("free of {:#x}, which the device heap did not give", address), address);
   return Outcome::Next;
 }
 

@@ -33,81 +33,188 @@ uint64_t host_nanoseconds() {
 using Reader = uint64_t (*)(const Warp&);
 
 // Value functions of registers that are the same in all lanes. Widths are the manual's.
-const GridRun& grid(const Warp& w) { return *w.block->grid; }
-uint64_t ctaid_x(const Warp& w) { return w.block->index.x; }
-uint64_t ctaid_y(const Warp& w) { return w.block->index.y; }
-uint64_t ctaid_z(const Warp& w) { return w.block->index.z; }
-uint64_t ntid_x(const Warp& w) { return grid(w).block.x; }
-uint64_t ntid_y(const Warp& w) { return grid(w).block.y; }
-uint64_t ntid_z(const Warp& w) { return grid(w).block.z; }
-uint64_t nctaid_x(const Warp& w) { return grid(w).grid.x; }
-uint64_t nctaid_y(const Warp& w) { return grid(w).grid.y; }
-uint64_t nctaid_z(const Warp& w) { return grid(w).grid.z; }
-uint64_t warpid(const Warp& w) { return w.index; }
-uint64_t nwarpid(const Warp& w) { return w.block->warps.size(); }
+const GridRun& grid(const Warp& w) {
+  return *w.block->grid;
+}
+uint64_t ctaid_x(const Warp& w) {
+  return w.block->index.x;
+}
+uint64_t ctaid_y(const Warp& w) {
+  return w.block->index.y;
+}
+uint64_t ctaid_z(const Warp& w) {
+  return w.block->index.z;
+}
+uint64_t ntid_x(const Warp& w) {
+  return grid(w).block.x;
+}
+uint64_t ntid_y(const Warp& w) {
+  return grid(w).block.y;
+}
+uint64_t ntid_z(const Warp& w) {
+  return grid(w).block.z;
+}
+uint64_t nctaid_x(const Warp& w) {
+  return grid(w).grid.x;
+}
+uint64_t nctaid_y(const Warp& w) {
+  return grid(w).grid.y;
+}
+uint64_t nctaid_z(const Warp& w) {
+  return grid(w).grid.z;
+}
+uint64_t warpid(const Warp& w) {
+  return w.index;
+}
+uint64_t nwarpid(const Warp& w) {
+  return w.block->warps.size();
+}
 uint64_t linear_block(const Warp& w) {
   const GridRun& g = grid(w);
-  return w.block->index.x + uint64_t{g.grid.x} * (w.block->index.y + uint64_t{g.grid.y} * w.block->index.z);
+  return w.block->index.x +
+         uint64_t{g.grid.x} * (w.block->index.y + uint64_t{g.grid.y} * w.block->index.z);
 }
 uint64_t smid(const Warp& w) {
   return linear_block(w) % static_cast<uint64_t>(grid(w).machine->model().multiprocessors);
 }
-uint64_t nsmid(const Warp& w) { return static_cast<uint64_t>(grid(w).machine->model().multiprocessors); }
-uint64_t gridid(const Warp& w) { return grid(w).id; }
-uint64_t clock(const Warp& w) { return w.block->cluster->clock + w.executed; }
-uint64_t globaltimer(const Warp&) { return host_nanoseconds(); }
-uint64_t globaltimer_hi(const Warp&) { return host_nanoseconds() >> 32; }
-uint64_t dynamic_shared(const Warp& w) { return grid(w).dynamic_shared; }
-uint64_t total_shared(const Warp& w) { return grid(w).shared_bytes; }
-uint64_t cluster_ctarank(const Warp& w) { return w.block->rank; }
-uint64_t cluster_nctarank(const Warp& w) { return grid(w).cluster.count(); }
-uint64_t cluster_ctaid_x(const Warp& w) { return w.block->index.x % grid(w).cluster.x; }
-uint64_t cluster_ctaid_y(const Warp& w) { return w.block->index.y % grid(w).cluster.y; }
-uint64_t cluster_ctaid_z(const Warp& w) { return w.block->index.z % grid(w).cluster.z; }
-uint64_t cluster_nctaid_x(const Warp& w) { return grid(w).cluster.x; }
-uint64_t cluster_nctaid_y(const Warp& w) { return grid(w).cluster.y; }
-uint64_t cluster_nctaid_z(const Warp& w) { return grid(w).cluster.z; }
-uint64_t clusterid_x(const Warp& w) { return w.block->index.x / grid(w).cluster.x; }
-uint64_t clusterid_y(const Warp& w) { return w.block->index.y / grid(w).cluster.y; }
-uint64_t clusterid_z(const Warp& w) { return w.block->index.z / grid(w).cluster.z; }
-uint64_t nclusterid_x(const Warp& w) { return grid(w).grid.x / grid(w).cluster.x; }
-uint64_t nclusterid_y(const Warp& w) { return grid(w).grid.y / grid(w).cluster.y; }
-uint64_t nclusterid_z(const Warp& w) { return grid(w).grid.z / grid(w).cluster.z; }
-uint64_t explicit_cluster(const Warp& w) { return grid(w).explicit_cluster ? 1 : 0; }
-uint64_t workspace_high(const Warp& w) { return grid(w).cooperative_workspace >> 32; }
-uint64_t workspace_low(const Warp& w) { return grid(w).cooperative_workspace & 0xffffffffu; }
-uint64_t own_shared_window(const Warp& w) { return uint64_t{w.block->rank} << kSharedRankShift; }
+uint64_t nsmid(const Warp& w) {
+  return static_cast<uint64_t>(grid(w).machine->model().multiprocessors);
+}
+uint64_t gridid(const Warp& w) {
+  return grid(w).id;
+}
+uint64_t clock(const Warp& w) {
+  return w.block->cluster->clock + w.executed;
+}
+uint64_t globaltimer(const Warp&) {
+  return host_nanoseconds();
+}
+uint64_t globaltimer_hi(const Warp&) {
+  return host_nanoseconds() >> 32;
+}
+uint64_t dynamic_shared(const Warp& w) {
+  return grid(w).dynamic_shared;
+}
+uint64_t total_shared(const Warp& w) {
+  return grid(w).shared_bytes;
+}
+uint64_t cluster_ctarank(const Warp& w) {
+  return w.block->rank;
+}
+uint64_t cluster_nctarank(const Warp& w) {
+  return grid(w).cluster.count();
+}
+uint64_t cluster_ctaid_x(const Warp& w) {
+  return w.block->index.x % grid(w).cluster.x;
+}
+uint64_t cluster_ctaid_y(const Warp& w) {
+  return w.block->index.y % grid(w).cluster.y;
+}
+uint64_t cluster_ctaid_z(const Warp& w) {
+  return w.block->index.z % grid(w).cluster.z;
+}
+uint64_t cluster_nctaid_x(const Warp& w) {
+  return grid(w).cluster.x;
+}
+uint64_t cluster_nctaid_y(const Warp& w) {
+  return grid(w).cluster.y;
+}
+uint64_t cluster_nctaid_z(const Warp& w) {
+  return grid(w).cluster.z;
+}
+uint64_t clusterid_x(const Warp& w) {
+  return w.block->index.x / grid(w).cluster.x;
+}
+uint64_t clusterid_y(const Warp& w) {
+  return w.block->index.y / grid(w).cluster.y;
+}
+uint64_t clusterid_z(const Warp& w) {
+  return w.block->index.z / grid(w).cluster.z;
+}
+uint64_t nclusterid_x(const Warp& w) {
+  return grid(w).grid.x / grid(w).cluster.x;
+}
+uint64_t nclusterid_y(const Warp& w) {
+  return grid(w).grid.y / grid(w).cluster.y;
+}
+uint64_t nclusterid_z(const Warp& w) {
+  return grid(w).grid.z / grid(w).cluster.z;
+}
+uint64_t explicit_cluster(const Warp& w) {
+  return grid(w).explicit_cluster ? 1 : 0;
+}
+uint64_t workspace_high(const Warp& w) {
+  return grid(w).cooperative_workspace >> 32;
+}
+uint64_t workspace_low(const Warp& w) {
+  return grid(w).cooperative_workspace & 0xffffffffu;
+}
+uint64_t own_shared_window(const Warp& w) {
+  return uint64_t{w.block->rank} << kSharedRankShift;
+}
 uint64_t reserved_shared_end(const Warp& w) {
   return own_shared_window(w) + grid(w).machine->model().reserved_shared_per_block;
 }
-uint64_t zero(const Warp&) { return 0; }
+uint64_t zero(const Warp&) {
+  return 0;
+}
 
 struct Row {
-  std::string_view name;   // with component
+  std::string_view name;  // with component
   int bits;
   Reader read;
 };
 
 constexpr Row kRows[] = {
-    {"ctaid.x", 32, ctaid_x}, {"ctaid.y", 32, ctaid_y}, {"ctaid.z", 32, ctaid_z}, {"ctaid.w", 32, zero},
-    {"ntid.x", 32, ntid_x}, {"ntid.y", 32, ntid_y}, {"ntid.z", 32, ntid_z}, {"ntid.w", 32, zero},
-    {"nctaid.x", 32, nctaid_x}, {"nctaid.y", 32, nctaid_y}, {"nctaid.z", 32, nctaid_z}, {"nctaid.w", 32, zero},
-    {"warpid", 32, warpid}, {"nwarpid", 32, nwarpid}, {"smid", 32, smid}, {"nsmid", 32, nsmid},
-    {"gridid", 64, gridid}, {"clock", 32, clock}, {"clock_hi", 32, zero}, {"clock64", 64, clock},
-    {"globaltimer", 64, globaltimer}, {"globaltimer_lo", 32, globaltimer}, {"globaltimer_hi", 32, globaltimer_hi},
-    {"dynamic_smem_size", 32, dynamic_shared}, {"total_smem_size", 32, total_shared},
+    {"ctaid.x", 32, ctaid_x},
+    {"ctaid.y", 32, ctaid_y},
+    {"ctaid.z", 32, ctaid_z},
+    {"ctaid.w", 32, zero},
+    {"ntid.x", 32, ntid_x},
+    {"ntid.y", 32, ntid_y},
+    {"ntid.z", 32, ntid_z},
+    {"ntid.w", 32, zero},
+    {"nctaid.x", 32, nctaid_x},
+    {"nctaid.y", 32, nctaid_y},
+    {"nctaid.z", 32, nctaid_z},
+    {"nctaid.w", 32, zero},
+    {"warpid", 32, warpid},
+    {"nwarpid", 32, nwarpid},
+    {"smid", 32, smid},
+    {"nsmid", 32, nsmid},
+    {"gridid", 64, gridid},
+    {"clock", 32, clock},
+    {"clock_hi", 32, zero},
+    {"clock64", 64, clock},
+    {"globaltimer", 64, globaltimer},
+    {"globaltimer_lo", 32, globaltimer},
+    {"globaltimer_hi", 32, globaltimer_hi},
+    {"dynamic_smem_size", 32, dynamic_shared},
+    {"total_smem_size", 32, total_shared},
     {"aggr_smem_size", 32, total_shared},
-    {"cluster_ctarank", 32, cluster_ctarank}, {"cluster_nctarank", 32, cluster_nctarank},
-    {"cluster_ctaid.x", 32, cluster_ctaid_x}, {"cluster_ctaid.y", 32, cluster_ctaid_y},
-    {"cluster_ctaid.z", 32, cluster_ctaid_z}, {"cluster_nctaid.x", 32, cluster_nctaid_x},
-    {"cluster_nctaid.y", 32, cluster_nctaid_y}, {"cluster_nctaid.z", 32, cluster_nctaid_z},
-    {"clusterid.x", 32, clusterid_x}, {"clusterid.y", 32, clusterid_y}, {"clusterid.z", 32, clusterid_z},
-    {"nclusterid.x", 32, nclusterid_x}, {"nclusterid.y", 32, nclusterid_y}, {"nclusterid.z", 32, nclusterid_z},
+    {"cluster_ctarank", 32, cluster_ctarank},
+    {"cluster_nctarank", 32, cluster_nctarank},
+    {"cluster_ctaid.x", 32, cluster_ctaid_x},
+    {"cluster_ctaid.y", 32, cluster_ctaid_y},
+    {"cluster_ctaid.z", 32, cluster_ctaid_z},
+    {"cluster_nctaid.x", 32, cluster_nctaid_x},
+    {"cluster_nctaid.y", 32, cluster_nctaid_y},
+    {"cluster_nctaid.z", 32, cluster_nctaid_z},
+    {"clusterid.x", 32, clusterid_x},
+    {"clusterid.y", 32, clusterid_y},
+    {"clusterid.z", 32, clusterid_z},
+    {"nclusterid.x", 32, nclusterid_x},
+    {"nclusterid.y", 32, nclusterid_y},
+    {"nclusterid.z", 32, nclusterid_z},
     {"is_explicit_cluster", 1, explicit_cluster},
     // The driver's grid workspace of cooperative launches: its address, high half first.
-    {"envreg1", 32, workspace_high}, {"envreg2", 32, workspace_low}, {"envreg0", 32, zero},
-    {"reserved_smem_offset_begin", 32, own_shared_window}, {"reserved_smem_offset_end", 32, reserved_shared_end},
-    {"reserved_smem_offset_cap", 32, reserved_shared_end}, {"reserved_smem_offset_0", 32, own_shared_window},
+    {"envreg1", 32, workspace_high},
+    {"envreg2", 32, workspace_low},
+    {"envreg0", 32, zero},
+    {"reserved_smem_offset_begin", 32, own_shared_window},
+    {"reserved_smem_offset_end", 32, reserved_shared_end},
+    {"reserved_smem_offset_cap", 32, reserved_shared_end},
+    {"reserved_smem_offset_0", 32, own_shared_window},
     {"reserved_smem_offset_1", 32, own_shared_window},
     {"current_graph_exec", 64, zero},
 };
@@ -115,9 +222,15 @@ constexpr Row kRows[] = {
 Outcome read_uniform(Warp& w, const Op& op, LaneMask exec) {
   const uint64_t value = reinterpret_cast<Reader>(op.extra)(w);
   switch (op.small) {
-    case 1: merge_predicate(exec, w.predicate(op.d), value != 0 ? kAllLanes : 0); break;
-    case 32: fill<uint32_t>(w, op.d, exec, static_cast<uint32_t>(value)); break;
-    default: fill<uint64_t>(w, op.d, exec, value); break;
+    case 1:
+      merge_predicate(exec, w.predicate(op.d), value != 0 ? kAllLanes : 0);
+      break;
+    case 32:
+      fill<uint32_t>(w, op.d, exec, static_cast<uint32_t>(value));
+      break;
+    default:
+      fill<uint64_t>(w, op.d, exec, value);
+      break;
   }
   return Outcome::Next;
 }
@@ -131,26 +244,40 @@ Outcome read_thread_index(Warp& w, const Op& op, LaneMask exec) {
 std::string full_name(const ptx::SpecialRegister& special) {
   std::string name(special.name);
   switch (special.component) {
-    case ptx::Component::Whole: break;
-    case ptx::Component::X: name += ".x"; break;
-    case ptx::Component::Y: name += ".y"; break;
-    case ptx::Component::Z: name += ".z"; break;
-    case ptx::Component::W: name += ".w"; break;
+    case ptx::Component::Whole:
+      break;
+    case ptx::Component::X:
+      name += ".x";
+      break;
+    case ptx::Component::Y:
+      name += ".y";
+      break;
+    case ptx::Component::Z:
+      name += ".z";
+      break;
+    case ptx::Component::W:
+      name += ".w";
+      break;
   }
   return name;
 }
 
 template <typename T>
 Outcome widen(Warp& w, const Op& op, LaneMask exec) {
-  each_lane(exec, [](T v) { return static_cast<uint64_t>(v); }, w.write<uint64_t>(op.d), w.read<T>(op.a));
+  each_lane(
+      exec, [](T v) { return static_cast<uint64_t>(v); }, w.write<uint64_t>(op.d), w.read<T>(op.a));
   return Outcome::Next;
 }
 Outcome narrow_to_half(Warp& w, const Op& op, LaneMask exec) {
-  each_lane(exec, [](uint32_t v) { return static_cast<uint16_t>(v); }, w.write<uint16_t>(op.d), w.read<uint32_t>(op.a));
+  each_lane(
+      exec, [](uint32_t v) { return static_cast<uint16_t>(v); }, w.write<uint16_t>(op.d),
+      w.read<uint32_t>(op.a));
   return Outcome::Next;
 }
 Outcome narrow_to_word(Warp& w, const Op& op, LaneMask exec) {
-  each_lane(exec, [](uint64_t v) { return static_cast<uint32_t>(v); }, w.write<uint32_t>(op.d), w.read<uint64_t>(op.a));
+  each_lane(
+      exec, [](uint64_t v) { return static_cast<uint32_t>(v); }, w.write<uint32_t>(op.d),
+      w.read<uint64_t>(op.a));
   return Outcome::Next;
 }
 
@@ -177,7 +304,8 @@ Outcome symbol_address(Warp& w, const Op& op, LaneMask exec) {
   if constexpr (kBase == SymbolBase::DynamicShared)
     value += (uint64_t{w.block->rank} << kSharedRankShift) + g.dynamic_shared_offset;
   if constexpr (kBase == SymbolBase::Frame) value += w.frame->local_base;
-  if constexpr (kBase == SymbolBase::KernelParameters) value += reinterpret_cast<uint64_t>(g.parameters.data());
+  if constexpr (kBase == SymbolBase::KernelParameters)
+    value += reinterpret_cast<uint64_t>(g.parameters.data());
   fill<T>(w, op.d, exec, static_cast<T>(value));
   return Outcome::Next;
 }
@@ -189,7 +317,8 @@ Handler address_handler(bool wide) {
 
 }  // namespace
 
-Result<Lowering::Sized> read_special_register(Lowering& lowering, const ptx::SpecialRegister& special, int bits) {
+Result<Lowering::Sized> read_special_register(Lowering& lowering,
+                                              const ptx::SpecialRegister& special, int bits) {
   const std::string name = full_name(special);
   uint32_t lanes[kLanes];
   auto per_lane = [&](auto value) {
@@ -217,7 +346,8 @@ Result<Lowering::Sized> read_special_register(Lowering& lowering, const ptx::Spe
       reader = row.read;
       width = row.bits;
     }
-  // The remaining environment registers and the performance counters read as zero: no driver sets them.
+  // The remaining environment registers and the performance counters read as zero: no driver sets
+  // them.
   if (name.starts_with("envreg") && reader == nullptr) reader = zero;
   if (name.starts_with("pm") && reader == nullptr) {
     reader = zero;
@@ -235,10 +365,14 @@ Result<Lowering::Sized> read_special_register(Lowering& lowering, const ptx::Spe
 
 Handler symbol_address_handler(SymbolBase base, bool wide) {
   switch (base) {
-    case SymbolBase::Shared: return address_handler<SymbolBase::Shared>(wide);
-    case SymbolBase::DynamicShared: return address_handler<SymbolBase::DynamicShared>(wide);
-    case SymbolBase::Frame: return address_handler<SymbolBase::Frame>(wide);
-    case SymbolBase::KernelParameters: return address_handler<SymbolBase::KernelParameters>(wide);
+    case SymbolBase::Shared:
+      return address_handler<SymbolBase::Shared>(wide);
+    case SymbolBase::DynamicShared:
+      return address_handler<SymbolBase::DynamicShared>(wide);
+    case SymbolBase::Frame:
+      return address_handler<SymbolBase::Frame>(wide);
+    case SymbolBase::KernelParameters:
+      return address_handler<SymbolBase::KernelParameters>(wide);
   }
   return nullptr;
 }

@@ -157,6 +157,7 @@ std::span<const Meaning> cluster_meanings();
 std::span<const Meaning> matrix_meanings();
 std::span<const Meaning> warpgroup_matrix_meanings();
 std::span<const Meaning> hints_meanings();
+std::span<const Meaning> stack_meanings();
 
 // Nullptr: no chapter gives the opcode a meaning.
 MeaningFunction find_meaning(std::string_view opcode);

@@ -12,6 +12,7 @@
 #include "ptxbench/emulator/lowering.h"
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/memory/gather.h"
+#include "ptxbench/emulator/ops/async_copy.h"
 
 namespace weft::emulator {
 
@@ -452,7 +453,8 @@ Result<Done> lower_ld(Lowering& l, const ptx::Instruction& i) {
   return lower_transfer(l, i, false);
 }
 Result<Done> lower_st(Lowering& l, const ptx::Instruction& i) {
-  if (i.has("async") || i.has("bulk")) return l.unsupported("st.async and st.bulk");
+  if (i.has("async")) return lower_store_async(l, i);
+  if (i.has("bulk")) return lower_store_bulk(l, i);
   return lower_transfer(l, i, true);
 }
 

@@ -38,11 +38,15 @@ struct Add {
 };
 struct Minimum {
   template <typename T>
-  T operator()(T old, T b) const { return b < old ? b : old; }
+  T operator()(T old, T b) const {
+    return b < old ? b : old;
+  }
 };
 struct Maximum {
   template <typename T>
-  T operator()(T old, T b) const { return b > old ? b : old; }
+  T operator()(T old, T b) const {
+    return b > old ? b : old;
+  }
 };
 struct Increment {
   uint32_t operator()(uint32_t old, uint32_t b) const { return old >= b ? 0 : old + 1; }
@@ -52,26 +56,35 @@ struct Decrement {
 };
 struct And {
   template <typename T>
-  T operator()(T old, T b) const { return old & b; }
+  T operator()(T old, T b) const {
+    return old & b;
+  }
 };
 struct Or {
   template <typename T>
-  T operator()(T old, T b) const { return old | b; }
+  T operator()(T old, T b) const {
+    return old | b;
+  }
 };
 struct Xor {
   template <typename T>
-  T operator()(T old, T b) const { return old ^ b; }
+  T operator()(T old, T b) const {
+    return old ^ b;
+  }
 };
 struct Exchange {
   template <typename T>
-  T operator()(T, T b) const { return b; }
+  T operator()(T, T b) const {
+    return b;
+  }
 };
 
 // Packed and single half formats on their bit patterns.
 template <typename Format, typename F>
 struct HalfUpdate {
   uint16_t operator()(uint16_t old, uint16_t b) const {
-    return static_cast<uint16_t>(Format::from_float(F{}(Format::to_float(old), Format::to_float(b))));
+    return static_cast<uint16_t>(
+        Format::from_float(F{}(Format::to_float(old), Format::to_float(b))));
   }
   uint32_t operator()(uint32_t old, uint32_t b) const {
     const uint32_t low = (*this)(static_cast<uint16_t>(old), static_cast<uint16_t>(b));
@@ -79,7 +92,7 @@ struct HalfUpdate {
     return low | high << 16;
   }
 };
-struct FloatMinimum {   // the number wins over NaN
+struct FloatMinimum {  // the number wins over NaN
   float operator()(float old, float b) const { return b != b || old < b ? old : b; }
 };
 struct FloatMaximum {
@@ -87,7 +100,8 @@ struct FloatMaximum {
 };
 
 template <typename T>
-using Word = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+using Word = std::conditional_t<sizeof(T) == 2, uint16_t,
+                                std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
 
 template <typename T, typename F>
 T update(std::byte* at, T b, F f) {
@@ -123,8 +137,8 @@ const AtomicOperands& operands_of(const Op& op) {
 }
 
 std::byte* cell_of(Warp& w, const Op& op, const AtomicOperands& o, int lane, uint32_t bytes) {
-  return access(w, op, lane, o.space, lane_address(w, op.a, o.wide_address, op.immediate, lane), bytes, bytes,
-                AccessKind::Atomic);
+  return access(w, op, lane, o.space, lane_address(w, op.a, o.wide_address, op.immediate, lane),
+                bytes, bytes, AccessKind::Atomic);
 }
 
 template <typename T, typename F>
@@ -196,10 +210,13 @@ template <typename Format>
 Handler find_half(std::string_view operation, int bits) {
   const bool packed = bits == 32;
   if (operation == "add")
-    return packed ? atomic<uint32_t, HalfUpdate<Format, Add>> : atomic<uint16_t, HalfUpdate<Format, Add>>;
+    return packed ? atomic<uint32_t, HalfUpdate<Format, Add>>
+                  : atomic<uint16_t, HalfUpdate<Format, Add>>;
   if (operation == "min")
-    return packed ? atomic<uint32_t, HalfUpdate<Format, FloatMinimum>> : atomic<uint16_t, HalfUpdate<Format, FloatMinimum>>;
-  return packed ? atomic<uint32_t, HalfUpdate<Format, FloatMaximum>> : atomic<uint16_t, HalfUpdate<Format, FloatMaximum>>;
+    return packed ? atomic<uint32_t, HalfUpdate<Format, FloatMinimum>>
+                  : atomic<uint16_t, HalfUpdate<Format, FloatMinimum>>;
+  return packed ? atomic<uint32_t, HalfUpdate<Format, FloatMaximum>>
+                : atomic<uint16_t, HalfUpdate<Format, FloatMaximum>>;
 }
 
 template <typename T>
@@ -215,31 +232,45 @@ Handler find_handler(std::string_view operation, Type type) {
   if (operation == "dec") return atomic<uint32_t, Decrement>;
   if (operation == "cas") {
     switch (bits) {
-      case 16: return compare_and_swap<uint16_t>;
-      case 32: return compare_and_swap<uint32_t>;
-      case 64: return compare_and_swap<uint64_t>;
-      default: return compare_and_swap<Wide>;
+      case 16:
+        return compare_and_swap<uint16_t>;
+      case 32:
+        return compare_and_swap<uint32_t>;
+      case 64:
+        return compare_and_swap<uint64_t>;
+      default:
+        return compare_and_swap<Wide>;
     }
   }
   if (operation == "and" || operation == "or" || operation == "xor" || operation == "exch")
     return find_bitwise(operation, bits);
   switch (type) {
-    case Type::U32: return find_arithmetic<uint32_t>(operation);
-    case Type::S32: return find_arithmetic<int32_t>(operation);
-    case Type::U64: return find_arithmetic<uint64_t>(operation);
-    case Type::S64: return find_arithmetic<int64_t>(operation);
-    case Type::F32: return operation == "add" ? atomic<float, Add> : nullptr;
-    case Type::F64: return operation == "add" ? atomic<double, Add> : nullptr;
+    case Type::U32:
+      return find_arithmetic<uint32_t>(operation);
+    case Type::S32:
+      return find_arithmetic<int32_t>(operation);
+    case Type::U64:
+      return find_arithmetic<uint64_t>(operation);
+    case Type::S64:
+      return find_arithmetic<int64_t>(operation);
+    case Type::F32:
+      return operation == "add" ? atomic<float, Add> : nullptr;
+    case Type::F64:
+      return operation == "add" ? atomic<double, Add> : nullptr;
     case Type::F16:
-    case Type::F16x2: return find_half<numeric::F16>(operation, bits);
+    case Type::F16x2:
+      return find_half<numeric::F16>(operation, bits);
     case Type::Bf16:
-    case Type::Bf16x2: return find_half<numeric::Bf16>(operation, bits);
-    default: return nullptr;
+    case Type::Bf16x2:
+      return find_half<numeric::Bf16>(operation, bits);
+    default:
+      return nullptr;
   }
 }
 
 std::string_view operation_of(const ptx::Instruction& i) {
-  for (std::string_view word : {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"})
+  for (std::string_view word :
+       {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"})
     if (i.has(word)) return word;
   return {};
 }
@@ -255,7 +286,8 @@ Result<Done> lower_atomic(Lowering& l, const ptx::Instruction& i) {
   size_t next = 0;
   if (returns) {
     const auto list = l.elements(i.operands[next++]);
-    for (size_t k = 0; k < list.size() && k < 8; ++k) operands->d[k] = TRY(l.destination(*list[k], type));
+    for (size_t k = 0; k < list.size() && k < 8; ++k)
+      operands->d[k] = TRY(l.destination(*list[k], type));
   } else {
     std::fill(std::begin(operands->d), std::end(operands->d), kNoSlot);
   }
@@ -280,6 +312,8 @@ constexpr Meaning kMeanings[] = {{"atom", lower_atomic}, {"red", lower_atomic}};
 
 }  // namespace
 
-std::span<const Meaning> atomics_meanings() { return kMeanings; }
+std::span<const Meaning> atomics_meanings() {
+  return kMeanings;
+}
 
 }  // namespace weft::emulator

@@ -13,6 +13,7 @@
 
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/lowering.h"
+#include "ptxbench/emulator/ops/cluster.h"
 
 namespace weft::emulator {
 
@@ -171,7 +172,7 @@ Outcome bar_warp_sync(Warp& w, const Op& op, LaneMask exec) {
 }
 
 Result<Done> lower_bar(Lowering& l, const ptx::Instruction& i) {
-  if (i.has("cluster")) return l.unsupported("barrier.cluster");
+  if (i.has("cluster")) return lower_cluster_barrier(l, i);
   if (i.has("warp")) {
     const Slot mask = TRY(l.source(i.operands[0], isa::Type::U32));
     l.emit(bar_warp_sync).a = mask;

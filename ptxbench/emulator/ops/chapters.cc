@@ -11,11 +11,23 @@ namespace weft::emulator {
 namespace {
 
 constexpr std::span<const Meaning> (*kChapters[])() = {
-    integer_arithmetic_meanings, float_arithmetic_meanings, half_arithmetic_meanings,
-    comparison_meanings,         logic_shift_meanings,      data_movement_meanings,
-    async_copy_meanings,         tensor_copy_meanings,      control_flow_meanings,
-    barriers_meanings,           mbarrier_meanings,         cluster_meanings,
-    atomics_meanings,            hints_meanings,            stack_meanings,
+    integer_arithmetic_meanings,
+    float_arithmetic_meanings,
+    half_arithmetic_meanings,
+    comparison_meanings,
+    logic_shift_meanings,
+    data_movement_meanings,
+    async_copy_meanings,
+    tensor_copy_meanings,
+    control_flow_meanings,
+    barriers_meanings,
+    mbarrier_meanings,
+    cluster_meanings,
+    atomics_meanings,
+    hints_meanings,
+    stack_meanings,
+    conversion_meanings,
+    warp_exchange_meanings,
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Instructions that advise: prefetches, cache policies, discards, nanosleep, performance events. They
-// change no value that a program may rely on, but nanosleep hands over the turn.
+// Instructions that advise: prefetches, cache policies, discards, nanosleep, performance events.
+// They change no value that a program may rely on, but nanosleep hands over the turn.
 
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/lowering.h"
@@ -10,7 +10,9 @@ namespace weft::emulator {
 
 namespace {
 
-Outcome nothing(Warp&, const Op&, LaneMask) { return Outcome::Next; }
+Outcome nothing(Warp&, const Op&, LaneMask) {
+  return Outcome::Next;
+}
 
 Result<Done> lower_nothing(Lowering& l, const ptx::Instruction&) {
   l.emit(nothing);
@@ -43,13 +45,15 @@ Result<Done> lower_createpolicy(Lowering& l, const ptx::Instruction& i) {
 }
 
 constexpr Meaning kMeanings[] = {
-    {"nanosleep", lower_nanosleep},   {"prefetch", lower_nothing}, {"prefetchu", lower_nothing},
-    {"applypriority", lower_nothing}, {"discard", lower_nothing},  {"pmevent", lower_nothing},
+    {"nanosleep", lower_nanosleep},       {"prefetch", lower_nothing}, {"prefetchu", lower_nothing},
+    {"applypriority", lower_nothing},     {"discard", lower_nothing},  {"pmevent", lower_nothing},
     {"createpolicy", lower_createpolicy},
 };
 
 }  // namespace
 
-std::span<const Meaning> hints_meanings() { return kMeanings; }
+std::span<const Meaning> hints_meanings() {
+  return kMeanings;
+}
 
 }  // namespace weft::emulator

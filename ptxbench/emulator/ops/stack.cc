@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Dynamic local memory: alloca, stacksave, stackrestore (PTX ISA 9.0, section 9.7.18). The stack of a
-// frame grows upward behind its variables.
+// Dynamic local memory: alloca, stacksave, stackrestore (PTX ISA 9.0, section 9.7.18). The stack of
+// a frame grows upward behind its variables.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace weft::emulator {
 
 namespace {
 
-constexpr uint64_t kStackLimit = 512 * 1024;   // bytes of local memory of one thread
+constexpr uint64_t kStackLimit = 512 * 1024;  // bytes of local memory of one thread
 
 // The frame's allocations are the same for all its lanes: the largest request of the active ones.
 Outcome allocate(Warp& w, const Op& op, LaneMask exec) {
@@ -26,7 +26,8 @@ Outcome allocate(Warp& w, const Op& op, LaneMask exec) {
   const uint64_t start = (top + w.alloca_bytes + alignment - 1) / alignment * alignment;
   if (most > kStackLimit || start + most > kStackLimit)
     return w.fault(op, first_lane(exec), FaultKind::StackOverflow,
-                   fmt::format("alloca of {} bytes, a thread has {} bytes of local memory", most, kStackLimit));
+                   fmt::format("alloca of {} bytes, a thread has {} bytes of local memory", most,
+                               kStackLimit));
   w.alloca_bytes = static_cast<uint32_t>(start + most - top);
   uint64_t* d = w.write<uint64_t>(op.d);
   for_lanes(exec, [&](int lane) { d[lane] = start; });
@@ -72,6 +73,8 @@ constexpr Meaning kMeanings[] = {
 
 }  // namespace
 
-std::span<const Meaning> stack_meanings() { return kMeanings; }
+std::span<const Meaning> stack_meanings() {
+  return kMeanings;
+}
 
 }  // namespace weft::emulator

@@ -40,6 +40,7 @@ void Warp::begin(Block& owner, uint32_t warp_index, const FunctionCode& code) {
   for (auto& bytes : local) bytes.clear();
   cache = {};
   carry = 0;
+  cluster_arrived = cluster_owes_wait = 0;
   executed = 0;
   alloca_bytes = 0;
   copies.reset();

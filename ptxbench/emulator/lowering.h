@@ -149,6 +149,7 @@ std::span<const Meaning> data_movement_meanings();
 std::span<const Meaning> control_flow_meanings();
 std::span<const Meaning> atomics_meanings();
 std::span<const Meaning> warp_exchange_meanings();
+std::span<const Meaning> video_meanings();
 std::span<const Meaning> barriers_meanings();
 std::span<const Meaning> mbarrier_meanings();
 std::span<const Meaning> async_copy_meanings();

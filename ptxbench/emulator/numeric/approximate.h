@@ -81,7 +81,7 @@ inline float log2_approximate(float x) {
   float value = static_cast<float>(log2_double(positive ? double{x} : 1.0));
   value = x == std::bit_cast<float>(0x7f800000u) ? x : value;
   value = x == 0.0f ? std::bit_cast<float>(0xff800000u) : value;
-  return positive || x == 0.0f ? value : canonical_nan<float>();
+  return positive | (x == 0.0f) ? value : canonical_nan<float>();
 }
 
 // sin(2 pi t) in double: t is brought to [-1/4, 1/4] by whole half turns, each of which flips the

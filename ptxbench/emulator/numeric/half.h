@@ -22,10 +22,9 @@ inline float to_odd_float(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
   const uint32_t bits = bits_of(nearest);
-  const bool below = back<value, above = back> value;
-  const bool negative = (bits & FloatBits<float>::kSign) != 0;
-  const uint32_t step = below != negative ? 1u : ~0u;
-  return from_bits<float>((below || above) && (bits & 1) == 0 ? bits + step : bits);
+  const bool below = back < value, above = back > value;
+  const bool grows = below == ((bits & FloatBits<float>::kSign) == 0);
+  return from_bits<float>(below | above ? (bits - (grows ? 0 : 1)) | 1 : bits);
 }
 
 // a * b + c as a float that rounds correctly to either half format.

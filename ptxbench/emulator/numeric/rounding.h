@@ -25,11 +25,11 @@ inline T directed(T value, bool exact_is_above, bool exact_is_below, Rounding ro
   const bool negative = (bits & F::kSign) != 0;
   const bool zero = rounding == Rounding::Zero;
   // Towards zero a positive result may only go down and a negative one only up.
-  const bool up = exact_is_above && (rounding == Rounding::Up || (zero && negative));
-  const bool down = exact_is_below && (rounding == Rounding::Down || (zero && !negative));
+  const bool up = exact_is_above & ((rounding == Rounding::Up) | (zero & negative));
+  const bool down = exact_is_below & ((rounding == Rounding::Down) | (zero & !negative));
   // One step away from zero adds 1 to the pattern, one step towards it subtracts 1.
   const auto step = up != negative ? typename F::Bits{1} : ~typename F::Bits{0};
-  return from_bits<T>(up || down ? bits + step : bits);
+  return from_bits<T>(up | down ? bits + step : bits);
 }
 
 // A double with the last bit set when `error` says that the exact value lies between it and a
@@ -37,10 +37,10 @@ inline T directed(T value, bool exact_is_above, bool exact_is_below, Rounding ro
 // would.
 inline double rounded_to_odd(double value, double error) {
   const uint64_t bits = bits_of(value);
-  const bool inexact = error > 0 || error < 0;
-  const bool even = (bits & 1) == 0;
+  const bool inexact = (error > 0) | (error < 0);
   const bool grows = (error > 0) == ((bits & FloatBits<double>::kSign) == 0);
-  return from_bits<double>(inexact && even ? bits + (grows ? 1 : ~uint64_t{0}) : bits);
+  // Of the two patterns around the exact value, the odd one.
+  return from_bits<double>(inexact ? (bits - (grows ? 0 : 1)) | 1 : bits);
 }
 
 inline float to_float(double value, Rounding rounding) {
@@ -53,8 +53,8 @@ inline float to_float(double value, Rounding rounding) {
 // Exact sums that are zero: +0 + -0 and x - x are -0 when rounding down, else +0.
 template <std::floating_point T>
 inline T zero_sum(T value, bool product_negative, T c, Rounding rounding) {
-  const bool any_negative = product_negative || (bits_of(c) & FloatBits<T>::kSign) != 0;
-  return rounding == Rounding::Down && any_negative ? -T{0} : value;
+  const bool any_negative = product_negative | ((bits_of(c) & FloatBits<T>::kSign) != 0);
+  return (rounding == Rounding::Down) & any_negative ? -T{0} : value;
 }
 
 inline float fused_multiply_add(float a, float b, float c, Rounding rounding) {

@@ -28,6 +28,7 @@ constexpr std::span<const Meaning> (*kChapters[])() = {
     stack_meanings,
     conversion_meanings,
     warp_exchange_meanings,
+    video_meanings,
 };
 
 }  // namespace

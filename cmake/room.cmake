@@ -12,6 +12,21 @@ if(WEFT_TESTS)
   target_precompile_headers(test_prelude PRIVATE <gtest/gtest.h> <string> <vector> <memory>)
 endif()
 
+# house_test(TARGET PREFIX word): makes an executable a GoogleTest program of the house and tells ctest
+# about its tests, which are named "word/Suite.Name".
+function(house_test target)
+  cmake_parse_arguments(TEST "" "PREFIX" "" ${ARGN})
+  target_link_libraries(${target} PRIVATE weft_warnings GTest::gtest_main)
+  target_compile_options(${target} PRIVATE ${WEFT_TEST_OPTIONS})
+  target_precompile_headers(${target} REUSE_FROM test_prelude)
+  if(WEFT_WHOLE_TESTS)
+    add_test(NAME ${target} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  else()
+    gtest_discover_tests(${target} TEST_PREFIX "${TEST_PREFIX}/" DISCOVERY_MODE PRE_TEST
+                         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  endif()
+endfunction()
+
 # room(NAME DEPENDS rooms... SOURCES files... TESTS files... LIBRARIES outside libraries...)
 #
 # Declares one room: a static library of the folder's sources, one test program of its tests, and the
@@ -34,10 +49,7 @@ function(room name)
   endif()
   if(ROOM_TESTS AND WEFT_TESTS)
     add_executable(${name}_test ${ROOM_TESTS})
-    target_link_libraries(${name}_test PRIVATE ${name} weft_warnings GTest::gtest_main)
-    target_compile_options(${name}_test PRIVATE ${WEFT_TEST_OPTIONS})
-    target_precompile_headers(${name}_test REUSE_FROM test_prelude)
-    gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST
-                         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${name}_test PRIVATE ${name})
+    house_test(${name}_test PREFIX ${name})
   endif()
 endfunction()

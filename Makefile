@@ -19,7 +19,7 @@ build: setup
 	@tools/build release
 
 demo: build
-	@tools/demo
+	@build/release/bin/ptxbench demo
 
 test: setup
 	@.ci/run

@@ -28,6 +28,8 @@ constexpr std::span<const Meaning> (*kChapters[])() = {
     stack_meanings,
     conversion_meanings,
     warp_exchange_meanings,
+    matrix_meanings,
+    warpgroup_matrix_meanings,
     video_meanings,
 };
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Whether a function touches registers of a wgmma that may still run.
+//
+// The manual forbids it, but PTX made by a compiler may copy accumulators between wgmma.mma_async
+// and the wait, because inline assembly looks synchronous to it. The device's assembler sees that
+// and makes the instructions of such a function wait at once; so does the emulator.
+#pragma once
+
+#include "ptxbench/ptx/ast.h"
+
+namespace weft::emulator {
+
+// Follows the text from top to bottom: what is in flight at a line is what lines above it have
+// issued and not waited for.
+bool touches_accumulators_in_flight(const ptx::Function& function);
+
+}  // namespace weft::emulator

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Carries out wgmma operations for a whole warpgroup: 64 rows at once, and neighbouring operations
+// on the same accumulators as one deeper product.
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "ptxbench/emulator/ops/warpgroup_queue.h"
+#include "ptxbench/emulator/tile/half_pairs.h"
+#include "ptxbench/emulator/tile/matrix_descriptor.h"
+
+namespace weft::emulator {
+
+namespace {
+
+using Sum = WgmmaPlan::Sum;
+
+constexpr int kMostSteps = 16, kMostParts = 512;  // parts of 64 x 256 accumulators
+
+// The operations of one call: index `first` and the `count - 1` after it, in all members' queues.
+struct Run {
+  Block& block;
+  Warpgroup& group;
+  uint32_t first_warp;
+  size_t first = 0, count = 1;
+
+  const IssuedWgmma& at(int member, size_t i) const {
+    return group.members[member].pending[first + i];
+  }
+  const WgmmaPlan& plan() const { return *at(0, 0).plan; }
+  std::byte* registers(int member) const { return at(member, 0).frame->registers.data(); }
+  Warp& warp(int member) const { return *block.warps[first_warp + member]; }
+};
+
+bool frame_lives(const Warp& warp, const IssuedWgmma& issued) {
+  return std::any_of(warp.frames.begin(), warp.frames.end(), [&](const auto& frame) {
+    return frame.get() == issued.frame && frame->code == issued.plan->code;
+  });
+}
+
+// The four warps must have issued the same operation.
+bool agree(const Run& run) {
+  const IssuedWgmma& lead = run.at(0, 0);
+  for (int member = 1; member < 4; ++member) {
+    const IssuedWgmma& other = run.at(member, 0);
+    std::string what;
+    if (other.plan != lead.plan)
+      what = "different wgmma instructions";
+    else if (other.b_descriptor != lead.b_descriptor)
+      what = fmt::format("different descriptors of B: {:#018x} and {:#018x}", lead.b_descriptor,
+                         other.b_descriptor);
+    else if (other.a_descriptor != lead.a_descriptor)
+      what = fmt::format("different descriptors of A: {:#018x} and {:#018x}", lead.a_descriptor,
+                         other.a_descriptor);
+    else if (other.accumulate != lead.accumulate)
+      what = "different values of scale-d";
+    else
+      continue;
+    run.warp(member).fault(
+        *other.op, 0, FaultKind::InvalidInstruction,
+        fmt::format("warps of a warpgroup issue {}", what), 0,
+        {fmt::format("warps {} and {} of the block", run.first_warp, run.first_warp + member)});
+    return false;
+  }
+  return true;
+}
+
+// Whether the operation after the run can join it.
+bool joins(const Run& run) {
+  const IssuedWgmma& next = run.at(0, run.count);
+  const WgmmaPlan &a = run.plan(), &b = *next.plan;
+  return next.accumulate && b.shape == a.shape && b.sum == a.sum &&
+         b.a_in_registers == a.a_in_registers && next.frame == run.at(0, 0).frame &&
+         b.accumulators == a.accumulators;
+}
+
+// Rows of an operand in shared memory; false after a fault.
+bool shared_rows(const Run& run, size_t i, char name, OperandRows& rows) {
+  const IssuedWgmma& issued = run.at(0, i);
+  const MatrixShape& shape = run.plan().shape;
+  const bool is_a = name == 'A';
+  const Major major = is_a ? shape.a_major : shape.b_major;
+  const MatrixDescriptor descriptor =
+      decode_descriptor(is_a ? issued.a_descriptor : issued.b_descriptor);
+  rows = descriptor_rows(descriptor, major, run.block.shared.data());
+  const int outer = is_a ? shape.rows : shape.columns;
+  const int per_chunk = chunk_elements(is_a ? shape.a : shape.b);
+  const int groups = (major == Major::Depth ? outer : shape.depth) / 8;
+  const int chunks = (major == Major::Depth ? shape.depth : outer) / per_chunk;
+  const size_t size = run.block.shared.size();
+  if (reach(rows, groups, chunks) <= size) return true;
+  // The bound counts whole lines of 128 bytes; look at each row before saying so.
+  for (int g = 0; g < groups; ++g)
+    for (int r = 0; r < 8; ++r)
+      for (int c = 0; c < chunks; ++c)
+        if (const uint64_t offset = rows.offset(g, r, c); offset + 16 > size) {
+          run.warp(0).fault(
+              *issued.op, 0, FaultKind::InvalidDescriptor,
+              fmt::format("the descriptor of {} reaches outside the block's shared memory: offset "
+                          "{:#x}, shared memory {:#x} bytes",
+                          name, offset, size),
+              offset, {describe(descriptor)});
+          return false;
+        }
+  return true;
+}
+
+// A from registers: each of a warp's four is a core matrix; copied in order of rows.
+struct alignas(64) RegisterRows {
+  std::byte bytes[kMostSteps][8][2][128];  // step, group of eight rows, 16 bytes of depth
+};
+OperandRows register_rows(const Run& run, size_t i, RegisterRows& copy) {
+  for (int member = 0; member < 4; ++member)
+    for (int r = 0; r < 4; ++r) {
+      const IssuedWgmma& issued = run.at(member, i);
+      const Slot slot = issued.plan->a_registers[r];
+      const std::byte* values = (slot & 1) != 0 ? issued.plan->code->constants.data() + (slot & ~1u)
+                                                : issued.frame->registers.data() + slot;
+      std::memcpy(copy.bytes[i][2 * member + r % 2][r / 2], values, 128);
+    }
+  // Registers 0 and 1 are the upper and lower rows of the first 16 bytes, 2 and 3 of the next.
+  return {.base = copy.bytes[i][0][0], .group_stride = 256, .row_stride = 16, .chunk_stride = 128};
+}
+
+// Where the accumulators' parts are when they are 32 bits wide.
+template <typename T>
+void place_parts(const Run& run, T** parts) {
+  const WgmmaPlan& plan = run.plan();
+  const int columns = plan.shape.columns;
+  for (int member = 0; member < 4; ++member) {
+    std::byte* registers = run.registers(member);
+    for (int half = 0; half < 2; ++half)
+      for (int j = 0; j < columns / 8; ++j)
+        for (int p = 0; p < 2; ++p)
+          *parts++ = reinterpret_cast<T*>(registers + plan.accumulators[4 * j + 2 * half + p]);
+  }
+}
+
+struct alignas(64) PlainParts {
+  uint32_t values[kMostParts][32];
+};
+PlainParts& plain_parts() {
+  static thread_local PlainParts space;
+  return space;
+}
+
+template <typename T>
+void clear(const Run& run, T* const* parts) {
+  const int count = run.plan().shape.columns * 2;
+  for (int i = 0; i < count; ++i) std::memset(parts[i], 0, 128);
+}
+
+// f16 accumulators: widened for the product, rounded after it.
+void multiply_into_halves(const Run& run, const MatrixStep& step) {
+  const WgmmaPlan& plan = run.plan();
+  float* parts[kMostParts];
+  PlainParts& space = plain_parts();
+  const int groups = plan.shape.columns / 8;
+  for (int i = 0; i < groups * 16; ++i) parts[i] = reinterpret_cast<float*>(space.values[i]);
+  // Calls f(register, part of even columns, part of odd columns) for each block.
+  const auto each_register = [&](auto f) {
+    for (int member = 0; member < 4; ++member)
+      for (int half = 0; half < 2; ++half)
+        for (int j = 0; j < groups; ++j) {
+          float** pair = parts + ((2 * member + half) * groups + j) * 2;
+          f(reinterpret_cast<uint32_t*>(run.registers(member) + plan.accumulators[2 * j + half]),
+            pair[0], pair[1]);
+        }
+  };
+  if (run.at(0, 0).accumulate)
+    each_register([](uint32_t* pairs, float* even, float* odd) { widen_pairs(pairs, even, odd); });
+  else
+    clear(run, parts);
+  accumulate(tile_engine(), plan.shape, {&step, 1}, parts);
+  each_register([](uint32_t* pairs, float* even, float* odd) { narrow_pairs(even, odd, pairs); });
+}
+
+int32_t add_saturating(int32_t a, int32_t b) {
+  const int64_t sum = int64_t{a} + b;
+  return static_cast<int32_t>(std::clamp<int64_t>(sum, std::numeric_limits<int32_t>::min(),
+                                                  std::numeric_limits<int32_t>::max()));
+}
+
+// One instruction's products fit 32 bits; only their sum with the accumulator may leave them.
+void multiply_saturating(const Run& run, const MatrixStep& step, int32_t* const* parts) {
+  int32_t* products[kMostParts];
+  PlainParts& space = plain_parts();
+  const int count = run.plan().shape.columns * 2;
+  for (int i = 0; i < count; ++i) products[i] = reinterpret_cast<int32_t*>(space.values[i]);
+  clear(run, products);
+  accumulate(tile_engine(), run.plan().shape, {&step, 1}, products);
+  for (int i = 0; i < count; ++i)
+    for (int lane = 0; lane < 32; ++lane)
+      parts[i][lane] = add_saturating(parts[i][lane], products[i][lane]);
+}
+
+bool multiply(const Run& run) {
+  const WgmmaPlan& plan = run.plan();
+  MatrixStep steps[kMostSteps];
+  static thread_local RegisterRows copy;
+  for (size_t i = 0; i < run.count; ++i) {
+    if (plan.a_in_registers)
+      steps[i].a = register_rows(run, i, copy);
+    else if (!shared_rows(run, i, 'A', steps[i].a))
+      return false;
+    if (!shared_rows(run, i, 'B', steps[i].b)) return false;
+    steps[i].negate = run.at(0, i).plan->negate;
+  }
+  const std::span<const MatrixStep> all(steps, run.count);
+  const bool accumulates = run.at(0, 0).accumulate;
+  if (plan.sum == Sum::F16) {
+    multiply_into_halves(run, steps[0]);
+  } else if (plan.sum == Sum::F32) {
+    float* parts[kMostParts];
+    place_parts(run, parts);
+    if (!accumulates) clear(run, parts);
+    accumulate(tile_engine(), plan.shape, all, parts);
+  } else {
+    int32_t* parts[kMostParts];
+    place_parts(run, parts);
+    if (!accumulates) clear(run, parts);
+    if (plan.shape.a == TileElement::B1)
+      accumulate_bits(plan.shape, all, BitOperation::And, parts);
+    else if (plan.saturate)
+      multiply_saturating(run, steps[0], parts);
+    else
+      accumulate(tile_engine(), plan.shape, all, parts);
+  }
+  return true;
+}
+
+}  // namespace
+
+Warpgroup& warpgroup_of(Warp& warp) {
+  Block& block = *warp.block;
+  if (block.warpgroups == nullptr) {
+    auto state = std::make_unique<Warpgroups>();
+    state->groups.resize((block.warps.size() + 3) / 4);
+    block.warpgroups = std::move(state);
+  }
+  return static_cast<Warpgroups&>(*block.warpgroups).groups[warp.index / 4];
+}
+
+bool execute_wgmma(Block& block, uint32_t group_index, uint64_t count) {
+  Warpgroup& group = static_cast<Warpgroups&>(*block.warpgroups).groups[group_index];
+  const size_t wanted = count - group.executed;
+  Run run{block, group, 4 * group_index};
+  for (; run.first < wanted; run.first += run.count) {
+    run.count = 1;
+    if (!agree(run)) return false;
+    const WgmmaPlan& plan = run.plan();
+    const bool alone = plan.sum == Sum::F16 || plan.saturate;
+    const auto most = static_cast<size_t>(alone ? 1 : std::min(kMostSteps, most_steps(plan.shape)));
+    while (run.count < most && run.first + run.count < wanted && joins(run)) {
+      const Run next{block, group, run.first_warp, run.first + run.count};
+      if (!agree(next)) return false;
+      ++run.count;
+    }
+    // Accumulators of a function that has returned are out of reach.
+    bool reachable = true;
+    for (int member = 0; member < 4; ++member)
+      reachable = reachable && frame_lives(run.warp(member), run.at(member, 0));
+    if (reachable && !multiply(run)) return false;
+  }
+  for (auto& member : group.members)
+    member.pending.erase(member.pending.begin(),
+                         member.pending.begin() + static_cast<ptrdiff_t>(wanted));
+  group.executed = count;
+  return true;
+}
+
+}  // namespace weft::emulator

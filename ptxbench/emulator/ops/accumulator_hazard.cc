@@ -61,7 +61,7 @@ class InFlight {
 
 }  // namespace
 
-bool touches_accumulators_in_flight(const ptx::Function& function) {
+const ptx::Instruction* first_touch_in_flight(const ptx::Function& function) {
   InFlight in_flight;
   for (const ptx::Statement& statement : function.body) {
     const auto* instruction = std::get_if<ptx::Instruction>(&statement);
@@ -73,10 +73,10 @@ bool touches_accumulators_in_flight(const ptx::Function& function) {
         if (const auto* count = std::get_if<ptx::Constant>(&instruction->operands[0].value))
           in_flight.wait(count->bits);
     } else if (in_flight.touches(*instruction)) {
-      return true;
+      return instruction;
     }
   }
-  return false;
+  return nullptr;
 }
 
 }  // namespace weft::emulator

@@ -11,8 +11,9 @@
 
 namespace weft::emulator {
 
-// Follows the text from top to bottom: what is in flight at a line is what lines above it have
-// issued and not waited for.
-bool touches_accumulators_in_flight(const ptx::Function& function);
+// The first instruction that reads or writes accumulators in flight, or writes A fragments in
+// flight; nullptr: none. Follows the text from top to bottom: what is in flight at a line is what
+// lines above it have issued and not waited for.
+const ptx::Instruction* first_touch_in_flight(const ptx::Function& function);
 
 }  // namespace weft::emulator

@@ -13,6 +13,7 @@
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/aligned.h"
 #include "ptxbench/emulator/ops/matrix_lowering.h"
+#include "ptxbench/emulator/tile/block_transpose.h"
 
 namespace weft::emulator {
 
@@ -30,44 +31,44 @@ struct BlockPlan final : Extra {
   Address address;
 };
 
-// Where the row whose address `lane` gives lies; nullptr after a fault.
-std::byte* row_place(Warp& warp, const Op& op, const BlockPlan& plan, int lane, AccessKind kind) {
-  const uint64_t address =
-      lane_address(warp, plan.address.slot, plan.address.wide, plan.address.offset, lane);
-  if (plan.address.space == Space::Shared) [[likely]] {
-    const uint32_t offset = static_cast<uint32_t>(address) & kSharedOffsetMask;
-    if (offset % kRowBytes == 0 && offset + kRowBytes <= warp.block->shared.size()) [[likely]]
-      return warp.block->shared.data() + offset;
+// Where the rows lie, by the lane that gives the address; false after a fault.
+bool row_places(Warp& warp, const Op& op, const BlockPlan& plan, AccessKind kind,
+                std::byte** places) {
+  const int rows = 8 * plan.count;
+  if (plan.address.space == Space::Shared && !plan.address.wide) [[likely]] {
+    const auto* addresses = warp.read<uint32_t>(plan.address.slot);
+    const auto offset = static_cast<uint32_t>(plan.address.offset);
+    std::byte* const shared = warp.block->shared.data();
+    const size_t size = warp.block->shared.size();
+    bool good = true;
+    for (int row = 0; row < rows; ++row) {
+      const uint32_t at = (addresses[row] + offset) & kSharedOffsetMask;
+      good &= at % kRowBytes == 0 && at + kRowBytes <= size;
+      places[row] = shared + at;
+    }
+    if (good) [[likely]]
+      return true;
   }
-  return access(warp, op, lane, plan.address.space, address, kRowBytes, kRowBytes, kind);
-}
-
-using Halves = uint16_t[8][8];
-
-void transpose(const std::byte* from, std::byte* to) {
-  Halves block, turned;
-  std::memcpy(block, from, sizeof block);
-  for (int i = 0; i < 8; ++i)
-    for (int j = 0; j < 8; ++j) turned[j][i] = block[i][j];
-  std::memcpy(to, turned, sizeof turned);
+  for (int row = 0; row < rows; ++row) {
+    const uint64_t address =
+        lane_address(warp, plan.address.slot, plan.address.wide, plan.address.offset, row);
+    places[row] = access(warp, op, row, plan.address.space, address, kRowBytes, kRowBytes, kind);
+    if (places[row] == nullptr) return false;
+  }
+  return true;
 }
 
 Outcome run_load(Warp& warp, const Op& op, LaneMask exec) {
   if (const auto outcome = not_together(warp, op, exec)) return *outcome;
   const auto& plan = *static_cast<const BlockPlan*>(op.extra);
-  // All rows first: a destination may be the address register.
-  alignas(64) std::byte blocks[4][8 * kRowBytes];
-  for (int row = 0; row < 8 * plan.count; ++row) {
-    const std::byte* place = row_place(warp, op, plan, row, AccessKind::Read);
-    if (place == nullptr) return Outcome::Fault;
-    std::memcpy(blocks[0] + row * kRowBytes, place, kRowBytes);
-  }
+  // All addresses first: a destination may be the address register.
+  std::byte* places[kLanes];
+  if (!row_places(warp, op, plan, AccessKind::Read, places)) return Outcome::Fault;
   for (int i = 0; i < plan.count; ++i) {
     auto* to = warp.write<std::byte>(plan.registers[i]);
-    if (plan.transposed)
-      transpose(blocks[i], to);
-    else
-      std::memcpy(to, blocks[i], sizeof blocks[i]);
+    for (int row = 0; row < 8; ++row)
+      std::memcpy(to + row * kRowBytes, places[8 * i + row], kRowBytes);
+    if (plan.transposed) transpose_block(to, to);
   }
   return Outcome::Next;
 }
@@ -75,25 +76,24 @@ Outcome run_load(Warp& warp, const Op& op, LaneMask exec) {
 Outcome run_store(Warp& warp, const Op& op, LaneMask exec) {
   if (const auto outcome = not_together(warp, op, exec)) return *outcome;
   const auto& plan = *static_cast<const BlockPlan*>(op.extra);
+  std::byte* places[kLanes];
+  if (!row_places(warp, op, plan, AccessKind::Write, places)) return Outcome::Fault;
   for (int i = 0; i < plan.count; ++i) {
-    alignas(64) std::byte block[8 * kRowBytes];
     const auto* from = warp.read<std::byte>(plan.registers[i]);
-    if (plan.transposed)
-      transpose(from, block);
-    else
-      std::memcpy(block, from, sizeof block);
-    for (int row = 0; row < 8; ++row) {
-      std::byte* place = row_place(warp, op, plan, 8 * i + row, AccessKind::Write);
-      if (place == nullptr) return Outcome::Fault;
-      std::memcpy(place, block + row * kRowBytes, kRowBytes);
+    alignas(64) std::byte turned[8 * kRowBytes];
+    if (plan.transposed) {
+      transpose_block(from, turned);
+      from = turned;
     }
+    for (int row = 0; row < 8; ++row)
+      std::memcpy(places[8 * i + row], from + row * kRowBytes, kRowBytes);
   }
   return Outcome::Next;
 }
 
 Outcome run_move(Warp& warp, const Op& op, LaneMask exec) {
   if (const auto outcome = not_together(warp, op, exec)) return *outcome;
-  transpose(warp.read<std::byte>(op.a), warp.write<std::byte>(op.d));
+  transpose_block(warp.read<std::byte>(op.a), warp.write<std::byte>(op.d));
   return Outcome::Next;
 }
 

@@ -159,7 +159,7 @@ bool serializes(Lowering& l) {
   const auto& extras = l.code().extras;
   for (auto extra = extras.rbegin(); extra != extras.rend(); ++extra)
     if (const auto* plan = dynamic_cast<const WgmmaPlan*>(extra->get())) return plan->serialized;
-  return touches_accumulators_in_flight(l.function());
+  return first_touch_in_flight(l.function()) != nullptr;
 }
 
 Result<Done> lower_mma_async(Lowering& l, const ptx::Instruction& i) {

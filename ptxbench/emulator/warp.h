@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ptxbench/emulator/code.h"
@@ -65,10 +66,29 @@ struct Split {
   bool wait_timed_out = false;
 };
 
-// The address of the last allocation an access hit, so that most accesses need no look-up.
+// The last allocations that accesses hit, most recent first, so that most need no look-up. Valid while
+// the set of allocations is the one of `generation`.
 struct AccessCache {
-  uint64_t first = 1, last = 0;  // valid byte range [first, last]; empty at the start
+  struct Range {
+    uint64_t first = 1, last = 0;    // valid bytes [first, last]; empty at the start
+  };
+  static constexpr int kRanges = 4;
+  Range ranges[kRanges];
   uint64_t generation = 0;
+
+  // Whether bytes [low, high] lie in one known allocation; makes that one the most recent.
+  bool holds(uint64_t low, uint64_t high) {
+    for (int i = 0; i < kRanges; ++i)
+      if (low >= ranges[i].first && high <= ranges[i].last) {
+        if (i != 0) std::swap(ranges[0], ranges[i]);
+        return true;
+      }
+    return false;
+  }
+  void add(Range range) {
+    for (int i = kRanges - 1; i > 0; --i) ranges[i] = ranges[i - 1];
+    ranges[0] = range;
+  }
 };
 
 struct Warp {

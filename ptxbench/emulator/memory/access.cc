@@ -99,10 +99,9 @@ std::byte* access(Warp& warp, const Op& op, int lane, isa::Space space, uint64_t
       return misaligned(warp, op, lane, address, size, alignment, kind, "global");
     AccessCache& cache = warp.cache;
     const GlobalMemory& memory = *warp.block->grid->memory;
-    if (address >= cache.first && address + size - 1 <= cache.last &&
-        cache.generation == memory.generation())
-      return reinterpret_cast<std::byte*>(address);
     const uint64_t generation = memory.generation();
+    if (cache.generation != generation) cache = {.generation = generation};
+    if (cache.holds(address, address + size - 1)) return reinterpret_cast<std::byte*>(address);
     const auto allocation = memory.find(address);
     if (!allocation || address - allocation->address + size > allocation->size) {
       const bool window = in_shared_window(address) || in_local_window(address);
@@ -115,7 +114,7 @@ std::byte* access(Warp& warp, const Op& op, int lane, isa::Space space, uint64_t
           address, {describe_address(*warp.block, address, size)});
       return nullptr;
     }
-    cache = {allocation->address, allocation->address + allocation->size - 1, generation};
+    cache.add({allocation->address, allocation->address + allocation->size - 1});
     return reinterpret_cast<std::byte*>(address);
   }
   if (address % alignment != 0)

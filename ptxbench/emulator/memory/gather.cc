@@ -12,56 +12,53 @@ namespace {
 using isa::Space;
 using Shape = LanePointers::Shape;
 
-// Where the addresses lie relative to each other.
-struct Pattern {
-  bool contiguous = true, uniform = true;
-  uint64_t low = 0, high = 0;  // of active lanes
-  uint64_t misaligned = 0;     // union of the low address bits
-};
-
-// Lanes that are inactive take the address of the first active one, so the loops need no mask.
-void lane_addresses(const Warp& w, const Op& op, bool wide, LaneMask exec, uint64_t* address) {
-  const uint64_t offset = static_cast<uint64_t>(op.immediate);
-  if (wide) {
-    const uint64_t* base = w.read<uint64_t>(op.a);
-    for (int i = 0; i < kLanes; ++i) address[i] = base[i] + offset;
-  } else {
-    const uint32_t* base = w.read<uint32_t>(op.a);
-    for (int i = 0; i < kLanes; ++i) address[i] = base[i] + offset;
-  }
+// Effective addresses. Lanes that are inactive take the address of the first active one, so the loops
+// over addresses need no mask. T is the width that the space's addresses need.
+template <typename T, bool kWide>
+void lane_addresses(const Warp& w, const Op& op, LaneMask exec, T* address) {
+  using Base = std::conditional_t<kWide, uint64_t, uint32_t>;
+  const T offset = static_cast<T>(op.immediate);
+  const Base* base = w.read<Base>(op.a);
+  for (int i = 0; i < kLanes; ++i) address[i] = static_cast<T>(base[i]) + offset;
   if (exec != kAllLanes) {
-    const uint64_t known = address[first_lane(exec)];
+    const T known = address[first_lane(exec)];
     for (int i = 0; i < kLanes; ++i) address[i] = (exec >> i) & 1 ? address[i] : known;
   }
 }
 
-Pattern pattern_of(const uint64_t* address, uint32_t size, uint32_t alignment) {
-  Pattern p;
-  const uint64_t first = address[0];
-  // Signed arithmetic vectorises, and no address comes near the sign bit except garbage, which the
-  // bounds check refuses either way.
-  int64_t low = static_cast<int64_t>(first), high = low;
-  uint64_t apart = 0, differs = 0, bits = 0;
-  for (int i = 0; i < kLanes; ++i) {
-    const int64_t a = static_cast<int64_t>(address[i]);
-    apart |= address[i] - first - static_cast<uint64_t>(i) * size;
-    differs |= address[i] ^ first;
-    bits |= address[i];
-    low = a < low ? a : low;
-    high = a > high ? a : high;
-  }
-  p.contiguous = apart == 0;
-  p.uniform = differs == 0;
-  p.low = static_cast<uint64_t>(low);
-  p.high = static_cast<uint64_t>(high);
-  p.misaligned = bits & (alignment - 1);
-  return p;
-}
+// Where the addresses lie relative to each other. Signed 64-bit comparison vectorises on AVX2 and
+// unsigned does not; no address reaches the sign bit except garbage, which the bounds check refuses.
+template <typename T>
+struct Pattern {
+  bool contiguous, uniform;
+  T low, high;
+  T misaligned;   // union of the low address bits
 
-// One lane after the other, with the full checks: finds the lane at fault, or resolves mixed
-// windows.
-void one_by_one(Warp& w, const Op& op, LaneMask exec, Space space, const uint64_t* address,
-                uint32_t size, uint32_t alignment, bool write, LanePointers& out) {
+  Pattern(const T* address, uint32_t size, uint32_t alignment) {
+    using Ordered = std::conditional_t<sizeof(T) == 8, int64_t, uint32_t>;
+    const T first = address[0];
+    Ordered lowest = static_cast<Ordered>(first), highest = lowest;
+    T apart = 0, differs = 0, bits = 0;
+    for (int i = 0; i < kLanes; ++i) {
+      const Ordered a = static_cast<Ordered>(address[i]);
+      apart |= (address[i] - first) ^ static_cast<T>(static_cast<uint32_t>(i) * size);
+      differs |= address[i] ^ first;
+      bits |= address[i];
+      lowest = a < lowest ? a : lowest;
+      highest = a > highest ? a : highest;
+    }
+    contiguous = apart == 0;
+    uniform = differs == 0;
+    low = static_cast<T>(lowest);
+    high = static_cast<T>(highest);
+    misaligned = bits & (alignment - 1);
+  }
+};
+
+// One lane after the other, with the full checks: finds the lane at fault, or resolves mixed windows.
+template <typename T>
+void one_by_one(Warp& w, const Op& op, LaneMask exec, Space space, const T* address, uint32_t size,
+                uint32_t alignment, bool write, LanePointers& out) {
   out.shape = Shape::Scattered;
   const AccessKind kind = write ? AccessKind::Write : AccessKind::Read;
   for (LaneMask left = exec; left != 0; left &= left - 1) {
@@ -74,33 +71,58 @@ void one_by_one(Warp& w, const Op& op, LaneMask exec, Space space, const uint64_
   }
 }
 
-void take(const Pattern& p, LaneMask exec, std::byte* base, uint64_t base_address,
-          const uint64_t* address, LanePointers& out) {
+// All addresses lie within 4 GiB from `p.low`, whose host address is `at_low`.
+template <typename T>
+void take(const Pattern<T>& p, LaneMask exec, std::byte* at_low, const T* address, LanePointers& out) {
+  out.first = at_low;
   if (p.uniform) {
     out.shape = Shape::Uniform;
-    out.first = base + (address[0] - base_address);
   } else if (p.contiguous && exec == kAllLanes) {
     out.shape = Shape::Contiguous;
-    out.first = base + (address[0] - base_address);
   } else {
-    out.shape = Shape::Scattered;
-    for (int i = 0; i < kLanes; ++i) out.lane[i] = base + (address[i] - base_address);
+    out.shape = Shape::Offsets;
+    for (int i = 0; i < kLanes; ++i) out.offset[i] = static_cast<uint32_t>(address[i] - p.low);
   }
+}
+
+// Addresses of the block's own shared memory: 32 bits say everything.
+template <bool kWide>
+void resolve_shared(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t alignment, bool write,
+                    LanePointers& out) {
+  alignas(64) uint32_t address[kLanes];
+  lane_addresses<uint32_t, kWide>(w, op, exec, address);
+  const Pattern<uint32_t> p(address, size, alignment);
+  const uint32_t low = p.low & kSharedOffsetMask;
+  if (p.misaligned == 0 && uint64_t{low} + (p.high - p.low) + size <= w.block->shared.size()) {
+    take(p, exec, w.block->shared.data() + low, address, out);
+    return;
+  }
+  one_by_one(w, op, exec, Space::Shared, address, size, alignment, write, out);
 }
 
 template <Space kSpace, bool kWide>
 void resolve(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t alignment, bool write,
              LanePointers& out) {
   alignas(64) uint64_t address[kLanes];
-  lane_addresses(w, op, kWide, exec, address);
-  const Pattern p = pattern_of(address, size, alignment);
-  if (p.misaligned == 0) {
-    if constexpr (kSpace == Space::Global || kSpace == Space::Generic) {
-      // Everything inside the allocation of the last access: nothing more to check.
-      const AccessCache& cache = w.cache;
-      if (p.low >= cache.first && p.high + size - 1 <= cache.last && p.high < (1ull << 62) &&
-          cache.generation == w.block->grid->memory->generation()) {
-        take(p, exec, nullptr, 0, address, out);
+  lane_addresses<uint64_t, kWide>(w, op, exec, address);
+  if constexpr (kSpace == Space::Global || kSpace == Space::Generic) {
+    const Pattern<uint64_t> p(address, size, alignment);
+    if (p.misaligned == 0 && p.high - p.low < (1ull << 32) && static_cast<int64_t>(p.low) >= 0) {
+      // All in one allocation: one check serves every lane.
+      AccessCache& cache = w.cache;
+      const GlobalMemory& memory = *w.block->grid->memory;
+      const uint64_t generation = memory.generation();
+      if (cache.generation != generation) cache = {.generation = generation};
+      bool inside = cache.holds(p.low, p.high + size - 1);
+      if (!inside && !in_shared_window(p.low)) {
+        if (const auto allocation = memory.find(p.low);
+            allocation && p.high + size <= allocation->address + allocation->size) {
+          cache.add({allocation->address, allocation->address + allocation->size - 1});
+          inside = true;
+        }
+      }
+      if (inside) {
+        take(p, exec, reinterpret_cast<std::byte*>(p.low), address, out);
         return;
       }
       if (kSpace == Space::Generic && in_shared_window(p.low) && in_shared_window(p.high)) {
@@ -109,18 +131,9 @@ void resolve(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t align
         Block* owner = shared_owner(*w.block, p.low - kSharedWindow);
         if (rank_low == rank_high && owner != nullptr &&
             (p.high & kSharedOffsetMask) + size <= owner->shared.size()) {
-          const uint64_t window = kSharedWindow + (rank_low << kSharedRankShift);
-          take(p, exec, owner->shared.data(), window, address, out);
+          take(p, exec, owner->shared.data() + (p.low & kSharedOffsetMask), address, out);
           return;
         }
-      }
-    }
-    if constexpr (kSpace == Space::Shared) {
-      const uint64_t low = p.low & kSharedOffsetMask;
-      if (p.high - p.low < kSharedOffsetMask &&
-          low + (p.high - p.low) + size <= w.block->shared.size()) {
-        take(p, exec, w.block->shared.data() + low, p.low, address, out);
-        return;
       }
     }
   }
@@ -136,17 +149,12 @@ Resolver pick(bool wide) {
 
 Resolver find_resolver(Space space, bool wide) {
   switch (space) {
-    case Space::Shared:
-      return pick<Space::Shared>(wide);
-    case Space::SharedCluster:
-      return pick<Space::SharedCluster>(wide);
+    case Space::Shared: return wide ? resolve_shared<true> : resolve_shared<false>;
+    case Space::SharedCluster: return pick<Space::SharedCluster>(wide);
     case Space::Local:
-    case Space::ParamFunction:
-      return pick<Space::Local>(wide);
-    case Space::Generic:
-      return pick<Space::Generic>(wide);
-    default:
-      return pick<Space::Global>(wide);
+    case Space::ParamFunction: return pick<Space::Local>(wide);
+    case Space::Generic: return pick<Space::Generic>(wide);
+    default: return pick<Space::Global>(wide);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The addresses of one memory instruction, resolved for a whole warp. Most warps touch one value or
-// 32 neighbouring ones; those two shapes are recognised, so that one check and one copy do.
+// The addresses of one memory instruction, resolved for a whole warp. Most warps touch one value or 32
+// neighbouring ones; those two shapes are recognised, so that one check and one copy do.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,23 @@
 namespace weft::emulator {
 
 struct LanePointers {
-  enum class Shape : uint8_t { Fault, Contiguous, Uniform, Scattered } shape = Shape::Fault;
-  std::byte* first = nullptr;  // Contiguous: lane 0's; Uniform: everybody's
-  std::byte* lane[kLanes];     // Scattered: of the active lanes
+  enum class Shape : uint8_t {
+    Fault,
+    Contiguous,  // lane i's bytes follow lane i - 1's; all lanes are active
+    Uniform,     // everybody's are the same
+    Offsets,     // lane i's are at first + offset[i]; inactive lanes repeat an active one's
+    Scattered,   // lane i's are at lane[i]; active lanes only
+  } shape = Shape::Fault;
+  std::byte* first = nullptr;
+  union {
+    alignas(64) uint32_t offset[kLanes];
+    std::byte* lane[kLanes];
+  };
+  LanePointers() {}   // the arrays are filled where the shape says so
 };
 
-// Resolves op.a (64-bit values when `wide`) + op.immediate in `space` for `size` bytes each,
-// naturally aligned to `alignment`. Contiguous only with all lanes active.
+// Resolves op.a (64-bit values when `wide`) + op.immediate in `space` for `size` bytes each, naturally
+// aligned to `alignment`.
 using Resolver = void (*)(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t alignment,
                           bool write, LanePointers& pointers);
 

@@ -5,14 +5,13 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cstring>
 
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/lowering.h"
-#include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/memory/gather.h"
 #include "ptxbench/emulator/ops/async_copy.h"
+#include "ptxbench/emulator/ops/transfer.h"
 
 namespace weft::emulator {
 
@@ -20,11 +19,6 @@ namespace {
 
 using isa::Space;
 using isa::Type;
-using Shape = LanePointers::Shape;
-
-struct Wide {
-  uint64_t low, high;
-};
 
 // --- mov ----------------------------------------------------------------------------------------
 
@@ -189,210 +183,6 @@ Result<Done> lower_mov(Lowering& l, const ptx::Instruction& i) {
 
 // --- ld, st -------------------------------------------------------------------------------------
 
-// What a load or store needs besides the address: the element slots and how to reach memory.
-struct Transfer final : Extra {
-  Resolver resolve = nullptr;
-  uint32_t bytes = 0;  // of one lane: elements x element size
-  uint32_t alignment = 0;
-  Slot slots[8];
-};
-
-const Transfer& transfer_of(const Op& op) {
-  return *static_cast<const Transfer*>(static_cast<const Extra*>(op.extra));
-}
-
-template <typename Memory, typename Register>
-Register extend(Memory value) {
-  if constexpr (sizeof(Register) == sizeof(Memory)) {
-    return std::bit_cast<Register>(value);
-  } else {
-    return static_cast<Register>(value);  // sign-extends when Memory is signed
-  }
-}
-
-enum class Order : uint8_t { Weak, Strong };  // Strong: other workers may look at the same time
-
-template <typename Memory, Order kOrder>
-Memory load_one(const std::byte* from) {
-  if constexpr (kOrder == Order::Strong && sizeof(Memory) <= 8) {
-    using Word = std::conditional_t<
-        sizeof(Memory) == 1, uint8_t,
-        std::conditional_t<sizeof(Memory) == 2, uint16_t,
-                           std::conditional_t<sizeof(Memory) == 4, uint32_t, uint64_t>>>;
-    auto* word = const_cast<Word*>(reinterpret_cast<const Word*>(from));
-    return std::bit_cast<Memory>(std::atomic_ref<Word>(*word).load(std::memory_order_acquire));
-  } else {
-    Memory value;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-  }
-}
-
-template <typename Memory, Order kOrder>
-void store_one(std::byte* to, Memory value) {
-  if constexpr (kOrder == Order::Strong && sizeof(Memory) <= 8) {
-    using Word = std::conditional_t<
-        sizeof(Memory) == 1, uint8_t,
-        std::conditional_t<sizeof(Memory) == 2, uint16_t,
-                           std::conditional_t<sizeof(Memory) == 4, uint32_t, uint64_t>>>;
-    std::atomic_ref<Word>(*reinterpret_cast<Word*>(to))
-        .store(std::bit_cast<Word>(value), std::memory_order_release);
-  } else {
-    std::memcpy(to, &value, sizeof value);
-  }
-}
-
-template <typename Memory, typename Register, int kElements, Order kOrder>
-Outcome load(Warp& w, const Op& op, LaneMask exec) {
-  const Transfer& t = transfer_of(op);
-  LanePointers pointers;
-  t.resolve(w, op, exec, t.bytes, t.alignment, false, pointers);
-  if constexpr (kOrder == Order::Strong) ++w.block->cluster->spin_hints;
-  switch (pointers.shape) {
-    case Shape::Fault:
-      return Outcome::Fault;
-    case Shape::Contiguous:
-      for (int k = 0; k < kElements; ++k) {
-        Register* d = w.write<Register>(t.slots[k]);
-        if constexpr (kOrder == Order::Weak && kElements == 1 && std::is_same_v<Memory, Register>) {
-          std::memcpy(d, pointers.first, sizeof(Memory) * kLanes);
-        } else {
-          for (int i = 0; i < kLanes; ++i)
-            d[i] = extend<Memory, Register>(load_one<Memory, kOrder>(
-                pointers.first + (i * kElements + k) * static_cast<int>(sizeof(Memory))));
-        }
-      }
-      break;
-    case Shape::Uniform:
-      for (int k = 0; k < kElements; ++k) {
-        const Register value = extend<Memory, Register>(
-            load_one<Memory, kOrder>(pointers.first + k * static_cast<int>(sizeof(Memory))));
-        Register* d = w.write<Register>(t.slots[k]);
-        if (exec == kAllLanes) {
-          for (int i = 0; i < kLanes; ++i) d[i] = value;
-        } else {
-          for_lanes(exec, [&](int lane) { d[lane] = value; });
-        }
-      }
-      break;
-    case Shape::Scattered:
-      if (exec == kAllLanes) {
-        for (int k = 0; k < kElements; ++k) {
-          Register* d = w.write<Register>(t.slots[k]);
-          for (int i = 0; i < kLanes; ++i)
-            d[i] = extend<Memory, Register>(
-                load_one<Memory, kOrder>(pointers.lane[i] + k * static_cast<int>(sizeof(Memory))));
-        }
-      } else {
-        for_lanes(exec, [&](int lane) {
-          for (int k = 0; k < kElements; ++k)
-            w.write<Register>(t.slots[k])[lane] = extend<Memory, Register>(load_one<Memory, kOrder>(
-                pointers.lane[lane] + k * static_cast<int>(sizeof(Memory))));
-        });
-      }
-      break;
-  }
-  return Outcome::Next;
-}
-
-template <typename Memory, typename Register, int kElements, Order kOrder>
-Outcome store(Warp& w, const Op& op, LaneMask exec) {
-  const Transfer& t = transfer_of(op);
-  LanePointers pointers;
-  t.resolve(w, op, exec, t.bytes, t.alignment, true, pointers);
-  auto put = [&](std::byte* to, int lane, int k) {
-    Memory value;
-    std::memcpy(&value, &w.read<Register>(t.slots[k])[lane],
-                sizeof value);  // little-endian: the low bytes
-    store_one<Memory, kOrder>(to + k * static_cast<int>(sizeof(Memory)), value);
-  };
-  switch (pointers.shape) {
-    case Shape::Fault:
-      return Outcome::Fault;
-    case Shape::Contiguous:
-      if constexpr (kOrder == Order::Weak && kElements == 1 && sizeof(Memory) == sizeof(Register)) {
-        std::memcpy(pointers.first, w.read<Register>(t.slots[0]), sizeof(Memory) * kLanes);
-      } else {
-        for (int i = 0; i < kLanes; ++i)
-          for (int k = 0; k < kElements; ++k)
-            put(pointers.first + static_cast<uint32_t>(i) * t.bytes, i, k);
-      }
-      break;
-    case Shape::Uniform: {
-      // Which lane's value stays is undefined; the last one's, as when they write in turn.
-      const int lane = 31 - std::countl_zero(exec);
-      for (int k = 0; k < kElements; ++k) put(pointers.first, lane, k);
-      break;
-    }
-    case Shape::Scattered:
-      for_lanes(exec, [&](int lane) {
-        for (int k = 0; k < kElements; ++k) put(pointers.lane[lane], lane, k);
-      });
-      break;
-  }
-  return Outcome::Next;
-}
-
-template <typename Memory, typename Register, int kElements>
-Handler transfer_handler(bool storing, Order order) {
-  if (order == Order::Strong)
-    return storing ? store<Memory, Register, kElements, Order::Strong>
-                   : load<Memory, Register, kElements, Order::Strong>;
-  return storing ? store<Memory, Register, kElements, Order::Weak>
-                 : load<Memory, Register, kElements, Order::Weak>;
-}
-
-template <typename Memory, typename Register>
-Handler by_elements(bool storing, Order order, size_t elements) {
-  switch (elements) {
-    case 1:
-      return transfer_handler<Memory, Register, 1>(storing, order);
-    case 2:
-      return transfer_handler<Memory, Register, 2>(storing, order);
-    case 4:
-      return transfer_handler<Memory, Register, 4>(storing, order);
-    case 8:
-      return transfer_handler<Memory, Register, 8>(storing, order);
-    default:
-      return nullptr;
-  }
-}
-
-template <typename Memory>
-Handler by_register(bool storing, Order order, size_t elements, int register_bits) {
-  if constexpr (sizeof(Memory) <= 1)
-    if (register_bits == 8) return by_elements<Memory, uint8_t>(storing, order, elements);
-  if constexpr (sizeof(Memory) <= 2)
-    if (register_bits == 16) return by_elements<Memory, uint16_t>(storing, order, elements);
-  if constexpr (sizeof(Memory) <= 4)
-    if (register_bits == 32) return by_elements<Memory, uint32_t>(storing, order, elements);
-  if constexpr (sizeof(Memory) <= 8)
-    if (register_bits == 64) return by_elements<Memory, uint64_t>(storing, order, elements);
-  return nullptr;
-}
-
-Handler find_transfer(bool storing, Order order, Type type, size_t elements, int register_bits) {
-  const bool sign = isa::is_signed(type) && !storing && isa::bits(type) < register_bits;
-  switch (isa::bits(type)) {
-    case 8:
-      return sign ? by_register<int8_t>(storing, order, elements, register_bits)
-                  : by_register<uint8_t>(storing, order, elements, register_bits);
-    case 16:
-      return sign ? by_register<int16_t>(storing, order, elements, register_bits)
-                  : by_register<uint16_t>(storing, order, elements, register_bits);
-    case 32:
-      return sign ? by_register<int32_t>(storing, order, elements, register_bits)
-                  : by_register<uint32_t>(storing, order, elements, register_bits);
-    case 64:
-      return by_register<uint64_t>(storing, order, elements, register_bits);
-    case 128:
-      return elements == 1 && register_bits == 128 ? transfer_handler<Wide, Wide, 1>(storing, order)
-                                                   : nullptr;
-    default:
-      return nullptr;
-  }
-}
-
 Order order_of(const ptx::Instruction& i) {
   for (std::string_view word : {"volatile", "relaxed", "acquire", "release", "mmio"})
     if (i.has(word)) return Order::Strong;
@@ -432,7 +222,8 @@ Result<Done> lower_transfer(Lowering& l, const ptx::Instruction& i, bool storing
   for (size_t k = 0; k < values.size(); ++k)
     if (std::holds_alternative<ptx::Sink>(values[k]->value))
       transfer->slots[k] = l.scratch(register_bits);
-  const Handler handler = find_transfer(storing, order_of(i), type, values.size(), register_bits);
+  const Handler handler = 
+      (storing ? find_store : find_load)(order_of(i), type, values.size(), register_bits);
   if (handler == nullptr)
     return l.error(fmt::format("{}: {} registers of {} bits do not fit", i.spelling(),
                                values.size(), register_bits));

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Loads and stores between registers and memory: what ops/load.cc and ops/store.cc share.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "ptxbench/emulator/code.h"
+#include "ptxbench/emulator/memory/gather.h"
+#include "ptxbench/isa/types.h"
+
+namespace weft::emulator {
+
+// A 128-bit register.
+struct Wide {
+  uint64_t low, high;
+};
+
+// What a load or store needs besides the address: the element slots and how to reach memory.
+struct Transfer final : Extra {
+  Resolver resolve = nullptr;
+  uint32_t bytes = 0;  // of one lane: elements x element size
+  uint32_t alignment = 0;
+  Slot slots[8];
+};
+
+inline const Transfer& transfer_of(const Op& op) {
+  return *static_cast<const Transfer*>(static_cast<const Extra*>(op.extra));
+}
+
+enum class Order : uint8_t { Weak, Strong };  // Strong: other workers may look at the same time
+
+// `elements` values of `type` in memory from or to registers of `register_bits`; nullptr when they do
+// not fit. Loads extend by the type's sign, stores take the low bits.
+Handler find_load(Order order, isa::Type type, size_t elements, int register_bits);
+Handler find_store(Order order, isa::Type type, size_t elements, int register_bits);
+
+// The unsigned word as wide as T.
+template <typename T>
+using WordOf = std::conditional_t<
+    sizeof(T) == 1, uint8_t,
+    std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+
+template <typename Memory, Order kOrder>
+inline Memory load_one(const std::byte* from) {
+  if constexpr (kOrder == Order::Strong && sizeof(Memory) <= 8) {
+    auto* word = const_cast<WordOf<Memory>*>(reinterpret_cast<const WordOf<Memory>*>(from));
+    return std::bit_cast<Memory>(std::atomic_ref(*word).load(std::memory_order_acquire));
+  } else {
+    Memory value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+}
+
+template <typename Memory, Order kOrder>
+inline void store_one(std::byte* to, Memory value) {
+  if constexpr (kOrder == Order::Strong && sizeof(Memory) <= 8) {
+    auto* word = reinterpret_cast<WordOf<Memory>*>(to);
+    std::atomic_ref(*word).store(std::bit_cast<WordOf<Memory>>(value), std::memory_order_release);
+  } else {
+    std::memcpy(to, &value, sizeof value);
+  }
+}
+
+}  // namespace weft::emulator

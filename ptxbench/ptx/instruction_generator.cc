@@ -36,10 +36,17 @@ std::string register_of(isa::Type type, int number) {
     bank = "f";
   } else {
     switch (isa::bits(type)) {
-      case 16: bank = "rs"; break;
-      case 64: bank = "rd"; break;
-      case 128: bank = "rq"; break;
-      default: break;
+      case 16:
+        bank = "rs";
+        break;
+      case 64:
+        bank = "rd";
+        break;
+      case 128:
+        bank = "rq";
+        break;
+      default:
+        break;
     }
   }
   return std::string("%") + bank + std::to_string(number);
@@ -75,13 +82,16 @@ std::string operand_text(const isa::Form& form, std::size_t place,
     one = vector + "}";
   }
   switch (form.operands[place].shape) {
-    case isa::OperandShape::Value: return one;
+    case isa::OperandShape::Value:
+      return one;
     case isa::OperandShape::Address:
       return name.find(',') == std::string_view::npos ? "[%rd1+16]" : "[%rd1, {%r0, %r1}]";
-    case isa::OperandShape::Pair: return one + "|%p2";
+    case isa::OperandShape::Pair:
+      return one + "|%p2";
     case isa::OperandShape::OptionalPair:
       return random != nullptr && (*random)() % 2 == 0 ? one + "|%p2" : one;
-    case isa::OperandShape::List: return "(" + one + ")";
+    case isa::OperandShape::List:
+      return "(" + one + ")";
   }
   return one;
 }
@@ -138,7 +148,8 @@ std::string variant(const isa::Form& form, std::size_t index) {
 }
 
 std::string module_of(const std::vector<std::string>& instructions, const std::string& target) {
-  std::string text = ".version 9.0\n.target " + target + "\n.address_size 64\n\n.visible .entry k()\n{\n";
+  std::string text =
+      ".version 9.0\n.target " + target + "\n.address_size 64\n\n.visible .entry k()\n{\n";
   text += ".reg .pred %p<4>;\n.reg .b16 %rs<4>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n";
   text += ".reg .b128 %rq<4>;\n.reg .f32 %f<4>;\n.reg .f64 %fd<4>;\n";
   for (const std::string& instruction : instructions) text += instruction + "\n";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Text of instructions made from the instruction table: every choice of modifiers is one that the row
-// allows. For tests and fuzzing; operands have the right shape, not always the right type.
+// Text of instructions made from the instruction table: every choice of modifiers is one that the
+// row allows. For tests and fuzzing; operands have the right shape, not always the right type.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,9 @@ using Random = std::mt19937_64;
 // One instruction of the row, with its `;`. Optional modifiers and operands come and go at random.
 std::string random_instruction(const isa::Form& form, Random& random);
 
-// How many variants use each word of each group at least once, and the variant number `index` of them.
-// Modifiers outside the chosen word are the first that the row allows; optional ones are left out.
+// How many variants use each word of each group at least once, and the variant number `index` of
+// them. Modifiers outside the chosen word are the first that the row allows; optional ones are left
+// out.
 std::size_t variant_count(const isa::Form& form);
 std::string variant(const isa::Form& form, std::size_t index);
 

@@ -114,7 +114,9 @@ bool Parser::fail_here(std::string expected, std::string hint) {
       break;
     case Token::Kind::Bad:
       if (hint.empty()) hint = token.reason;
-      found = "text that is no token";
+      for (const char c : token.text.substr(0, 60)) {
+        found += static_cast<unsigned char>(c) < ' ' ? '?' : c;
+      }
       break;
     default:
       found = std::string(token.text.substr(0, 60));

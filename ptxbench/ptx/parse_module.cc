@@ -53,6 +53,7 @@ void Parser::parse_header() {
 }
 
 bool Parser::parse_target() {
+  const SourcePosition at = peek().position;
   do {
     std::string_view word;
     if (!expect_name(word, "a target such as sm_90a")) return false;
@@ -62,7 +63,8 @@ bool Parser::parse_target() {
       module_->target_options.emplace_back(word);
     }
   } while (accept(','));
-  return true;
+  if (!module_->target.empty()) return true;
+  return fail(at, "target without an architecture", "write one such as sm_90a first");
 }
 
 void Parser::parse_module_item() {

@@ -109,21 +109,20 @@ void Module::unload() {
 
 Kernel* Module::kernel(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<Kernel>& kernel = kernels_[name];
-  if (!kernel) {
-    if (program_) return nullptr;
-    kernel = std::make_unique<Kernel>();
-    kernel->module = this;
-    kernel->name = name;
-  }
-  return kernel.get();
+  const auto known = kernels_.find(name);
+  if (known != kernels_.end()) return known->second.get();
+  if (program_) return nullptr;
+  auto kernel = std::make_unique<Kernel>();
+  kernel->module = this;
+  kernel->name = name;
+  return (kernels_[name] = std::move(kernel)).get();
 }
 
 std::vector<Kernel*> Module::kernels() {
   const std::lock_guard lock(mutex_);
   std::vector<Kernel*> list;
   for (auto& [name, kernel] : kernels_)
-    if (kernel && kernel->code != nullptr) list.push_back(kernel.get());
+    if (kernel->code != nullptr) list.push_back(kernel.get());
   return list;
 }
 

@@ -27,11 +27,13 @@ using emulator::TensorMap;
 
 const char* const kFolder = "tests/ptx";
 
+// `refused/` holds programs for the parser's own test, which expects diagnostics to the letter.
 std::vector<std::string> case_paths() {
   std::vector<std::string> paths;
   if (fs::exists(kFolder))
     for (const auto& entry : fs::recursive_directory_iterator(kFolder))
-      if (entry.path().extension() == ".ptx") paths.push_back(entry.path().string());
+      if (entry.path().extension() == ".ptx" && entry.path().parent_path().filename() != "refused")
+        paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   return paths;
 }

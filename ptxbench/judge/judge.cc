@@ -174,9 +174,6 @@ class Judgement {
     envelope_.sanitizer.clean = !run_->failure && run_->worker.damage.empty();
     if (run_->failure) {
       evaluation_.correctness_reason = "the candidate did not run to its end";
-      if (run_->report && run_->report->fault && !run_->report->fault->text.empty()) {
-        evaluation_.log += (evaluation_.log.empty() ? "" : "\n") + run_->report->fault->text;
-      }
       return std::optional(Failed{*run_->failure, run_->evidence});
     }
     return std::optional<Failed>();

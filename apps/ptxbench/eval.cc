@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// ptxbench eval: the verdict on one kernel for one task.
+#include <unistd.h>
+
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "apps/ptxbench/console.h"
+#include "apps/ptxbench/verbs.h"
+#include "base/json.h"
+#include "ptxbench/judge/judge.h"
+#include "ptxbench/problems/catalogue.h"
+
+namespace weft::ptxbench {
+namespace {
+
+struct Options {
+  std::string kernel, task, workload, set, device = "emulated", model = "h100", folder, source_root,
+                                           save;
+  bool json = false;
+  judge::Settings settings;
+};
+
+std::string axes_text(const wire::WorkloadRecord& workload) {
+  std::string text;
+  for (const auto& [name, value] : workload.axes)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+void print_stages(const wire::Audit& audit) {
+  for (const wire::StageRecord& stage : audit.stages) {
+    const char* state = !stage.passed ? "not reached" : *stage.passed ? "passed" : "FAILED";
+    print(fmt::format("  {:<12} {:<12} {:7.2f} s  {}\n", stage.stage, state, stage.seconds,
+                      stage.evidence));
+  }
+}
+
+void print_audit(const wire::Audit& audit) {
+  if (!audit.target_instructions_executed) {
+    print(fmt::format("audit: not measured: {}\n", audit.reason));
+    return;
+  }
+  print(fmt::format("audit: target instructions executed: {} (wgmma {} warps, TMA {} warps)\n",
+                    *audit.target_instructions_executed ? "yes" : "no", audit.wgmma_warps,
+                    audit.tma_warps));
+  if (audit.share) {
+    print(fmt::format("       share of the arithmetic by wgmma: {} ({})\n", percent(*audit.share),
+                      audit.share_class));
+  }
+  for (const wire::KernelUse& kernel : audit.kernels) {
+    for (const wire::InstructionUse& use : kernel.targets) {
+      print(fmt::format("       {:>10} warps  {}:{}  {}\n", use.warps,
+                        use.source_file.empty() ? "PTX" : use.source_file,
+                        use.source_file.empty() ? use.ptx_line : use.source_line, use.opcode));
+    }
+  }
+}
+
+void print_verdict(const wire::Envelope& envelope) {
+  const wire::Trace& trace = envelope.traces.front();
+  print(fmt::format("{}  {} on {} ({})\n", wire::name(envelope.status), trace.solution,
+                    envelope.definition, axes_text(trace.workload)));
+  if (!trace.workload.overrides.empty()) print("a reduced task: axes were changed with --set\n");
+  print_stages(envelope.audit);
+  if (const auto& correctness = trace.evaluation.correctness) {
+    print(fmt::format("errors: at most {:.3g} absolute, {:.3g} relative\n",
+                      correctness->max_absolute_error, correctness->max_relative_error));
+  }
+  print_audit(envelope.audit);
+  print("timing: null (no GPU)\n");
+  if (envelope.audit.fault && !envelope.audit.fault->text.empty())
+    print("\n" + envelope.audit.fault->text + "\n");
+  if (envelope.status == wire::Status::CompileError && !envelope.compile_log.empty())
+    print("\n" + envelope.compile_log + "\n");
+}
+
+int eval(Options& options) {
+  const judge::Toolchain toolchain = judge::find_toolchain();
+  const std::string folder = options.folder.empty() ? toolchain.problems : options.folder;
+  if (folder.empty())
+    return fail(Error("the task folder is missing: problems/", "name it with --problems"),
+                kEnvironment);
+  const Result<problems::Catalogue> catalogue = problems::Catalogue::open(folder);
+  if (!catalogue.ok()) return fail(catalogue.error(), kUsage);
+  Result<problems::Overrides> overrides = problems::parse_overrides(options.set);
+  if (!overrides.ok()) return fail(overrides.error(), kUsage);
+  const Result<problems::Task> task =
+      catalogue->task(options.task, options.workload, std::move(overrides).value());
+  if (!task.ok()) return fail(task.error(), kUsage);
+  const Result<judge::Candidate> candidate =
+      judge::load_candidate(options.kernel, options.source_root);
+  if (!candidate.ok()) return fail(candidate.error(), kUsage);
+  if (candidate->kind == judge::Candidate::Kind::Cuda) {
+    const Result<Done> compiler = judge::require_nvcc(toolchain);
+    if (!compiler.ok()) return fail(compiler.error(), kEnvironment);
+  }
+  const Result<Done> emulator = judge::require_emulator(toolchain);
+  if (!emulator.ok()) return fail(emulator.error(), kEnvironment);
+
+  options.settings.emulation.device = options.model;
+  if (!options.json && isatty(STDERR_FILENO)) {
+    options.settings.on_stage = [](std::string_view stage) {
+      std::fprintf(stderr, "\r\033[K%.*s ...", static_cast<int>(stage.size()), stage.data());
+    };
+  }
+  const Result<wire::Envelope> envelope =
+      judge::judge(*candidate, *task, toolchain, options.settings);
+  if (options.settings.on_stage) std::fprintf(stderr, "\r\033[K");
+  if (!envelope.ok()) return fail(envelope.error(), kEnvironment);
+  const Json json = wire::to_json(*envelope);
+  if (!options.save.empty()) {
+    const Result<Done> written = write_json(options.save, json);
+    if (!written.ok()) return fail(written.error(), kEnvironment);
+  }
+  if (options.json)
+    print_json(json);
+  else
+    print_verdict(*envelope);
+  return envelope->all_passed() ? kPassed : kFailed;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<Options>();
+  judge::Settings& settings = options->settings;
+  CLI::App* verb =
+      app.add_subcommand("eval", "Judges a kernel: screen, build, run, correctness, audit");
+  verb->footer(
+      "Exit codes: 0 passed, 1 failed, 2 usage, 3 environment, 4 internal.\n"
+      "Examples:\n"
+      "  ptxbench eval kernels/hopper/gemm_wgmma.cu --task gemm_n2048_k4096 --set "
+      "M=256,N=256,K=512\n"
+      "  ptxbench eval kernels/hopper/attention_forward_wgmma.cu --task mha_with_lse_d128 --set "
+      "batch=1,num_heads=2,seq_len=256 --json\n"
+      "  ptxbench eval kernel.ptx --task gemm_n128_k2048 --workload 0d2d6ae7");
+  verb->add_option("kernel", options->kernel, "A .cu or .ptx file (docs/candidates.md)")
+      ->required();
+  verb->add_option("--task", options->task, "Task: see ptxbench tasks list")->required();
+  verb->add_option("--workload", options->workload,
+                   "Workload, by uuid or its beginning (default: the largest)");
+  verb->add_option("--set", options->set, "Axis values that replace the workload's: M=256,K=512");
+  verb->add_option("--device", options->device, "Where to run it")
+      ->check(CLI::IsMember({"emulated"}));
+  verb->add_option("--model", options->model, "Device to emulate")
+      ->check(CLI::IsMember({"h100", "h200"}));
+  verb->add_option("--schedule-seed", settings.emulation.schedule_seed,
+                   "Perturb warp order and completion times");
+  verb->add_option("--workers", settings.emulation.workers,
+                   "Host threads of the emulator (default: one per core)");
+  verb->add_option("--input-seed", settings.input_seed,
+                   "Repeat the inputs of an earlier run (default: fresh ones)");
+  verb->add_option("--trials", settings.trials, "Trials with fresh inputs")
+      ->check(CLI::Range(1, 2));
+  verb->add_option("--timeout", settings.run_limits.seconds, "Seconds that the candidate may run")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--build-timeout", settings.build_limits.seconds,
+                   "Seconds that its build may take")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--source-root", options->source_root,
+                   "Folder that the kernel may include from (default: the parent of its own)");
+  verb->add_option("--problems", options->folder, "Task folder (default: the project's problems/)");
+  verb->add_option("--save", options->save, "Also write the JSON to this file");
+  verb->add_flag("--json", options->json, "Print the envelope ptxbench.eval.v1");
+  verb->callback([options, &exit_code] { exit_code = eval(*options); });
+}
+
+}  // namespace weft::ptxbench

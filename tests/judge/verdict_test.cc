@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Candidates that misbehave, and two that do not, through the whole judge: the right verdict,
+// evidence in it, and nothing left behind. What is right is said in each candidate's first comment.
+#include <gtest/gtest.h>
+
+#include "tests/judge/command_line.h"
+
+namespace weft::judge_test {
+namespace {
+
+struct Verdict {
+  Ran ran;
+  Json json;
+
+  std::string status() const { return json.value("status", "no status: " + ran.errors); }
+  std::string evidence() const {
+    std::string all;
+    for (const Json& stage : json["audit"]["stages"]) all += stage["evidence"].get<std::string>();
+    return all;
+  }
+};
+
+Verdict judge(const std::string& name, std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments = {"eval",  candidate(name),  "--task", "gemm_n128_k2048",
+                                        "--set", "M=16,N=32,K=64", "--json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  Verdict verdict{ptxbench(std::move(arguments)), {}};
+  verdict.json = verdict.ran.json();
+  EXPECT_TRUE(verdict.ran.left_behind.empty()) << verdict.ran.left_behind.front();
+  EXPECT_EQ(verdict.json.value("schema", ""), "ptxbench.eval.v1") << verdict.ran.errors;
+  return verdict;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+#define SKIP_UNLESS_JUDGING(needs_compiler)                                           \
+  if (const std::string missing = missing_for_eval(needs_compiler); !missing.empty()) \
+  GTEST_SKIP() << missing
+
+TEST(Verdict, OfAPlainPtxProductIsPassed) {
+  SKIP_UNLESS_JUDGING(false);
+  const Verdict verdict = judge("product.ptx");
+  EXPECT_EQ(verdict.status(), "PASSED") << verdict.evidence();
+  EXPECT_EQ(verdict.ran.exit_code, 0);
+  const Json& audit = verdict.json["audit"];
+  EXPECT_EQ(audit["target_instructions_executed"], false);
+  EXPECT_EQ(audit["share_class"], "absent");
+  // Two trials of 16 * 32 dot products of 64 multiply-adds.
+  EXPECT_EQ(audit["operations"]["scalar"], 2.0 * 16 * 32 * 64 * 2);
+  EXPECT_TRUE(verdict.json["traces"][0]["evaluation"]["performance"].is_null());
+}
+
+TEST(Verdict, OfACrashNamesTheSignal) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("crash.cu");
+  EXPECT_EQ(verdict.status(), "RUNTIME_ERROR");
+  EXPECT_TRUE(contains(verdict.evidence(), "signal 11")) << verdict.evidence();
+  EXPECT_EQ(verdict.ran.exit_code, 1);
+}
+
+TEST(Verdict, OfAHangIsTimeout) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("hang.cu", {"--timeout", "5"});
+  EXPECT_EQ(verdict.status(), "TIMEOUT");
+  EXPECT_TRUE(contains(verdict.evidence(), "longer than 5")) << verdict.evidence();
+}
+
+TEST(Verdict, OfAFloodIsAboutTheOutputsThatWereNotWritten) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("flood.cu");
+  EXPECT_EQ(verdict.status(), "INCORRECT_NUMERICAL");
+  EXPECT_TRUE(contains(verdict.evidence(), "never written")) << verdict.evidence();
+  const std::string log = verdict.json["traces"][0]["evaluation"]["log"];
+  EXPECT_TRUE(contains(log, "were dropped"));
+  EXPECT_LT(log.size(), 300000u);
+}
+
+TEST(Verdict, OfATerabyteIsAnErrorAndNoHarm) {
+  SKIP_UNLESS_JUDGING(true);
+  EXPECT_TRUE(contains(judge("device_terabyte.cu").evidence(), "cudaErrorMemoryAllocation"));
+  const Verdict host = judge("host_terabyte.cu");
+  EXPECT_EQ(host.status(), "RUNTIME_ERROR");
+  EXPECT_TRUE(contains(host.evidence(), "memory")) << host.evidence();
+}
+
+TEST(Verdict, OfAForkBombStopsIt) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("fork_bomb.cu", {"--timeout", "60"});
+  EXPECT_EQ(verdict.status(), "RUNTIME_ERROR");
+  EXPECT_TRUE(contains(verdict.evidence(), "processes")) << verdict.evidence();
+}
+
+TEST(Verdict, OfLeavingEarlyIsNotAPass) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("leaves_early.cu");
+  EXPECT_EQ(verdict.status(), "RUNTIME_ERROR");
+  EXPECT_TRUE(contains(verdict.evidence(), "ended its process")) << verdict.evidence();
+}
+
+TEST(Verdict, OfARaisedErrorCarriesItsMessage) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("refuses.cu");
+  EXPECT_EQ(verdict.status(), "RUNTIME_ERROR");
+  EXPECT_TRUE(contains(verdict.evidence(), "ValueError")) << verdict.evidence();
+  EXPECT_TRUE(contains(verdict.evidence(), "only 7 rows, not 16")) << verdict.evidence();
+}
+
+TEST(Verdict, OfRememberedResultsIsWrongNumbersInTheSecondTrial) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("remembers.cu");
+  EXPECT_EQ(verdict.status(), "INCORRECT_NUMERICAL");
+  EXPECT_TRUE(contains(verdict.evidence(), "trial 1")) << verdict.evidence();
+}
+
+TEST(Verdict, OfChangedInputsNamesTheInput) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("changes_input.cu");
+  EXPECT_EQ(verdict.status(), "RUNTIME_ERROR");
+  EXPECT_TRUE(contains(verdict.evidence(), "input A was changed")) << verdict.evidence();
+}
+
+TEST(Verdict, OfSourceThatDoesNotCompileNamesTheLine) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("does_not_compile.cu");
+  EXPECT_EQ(verdict.status(), "COMPILE_ERROR");
+  EXPECT_TRUE(contains(verdict.evidence(), "error")) << verdict.evidence();
+  EXPECT_TRUE(verdict.json["audit"]["target_instructions_executed"].is_null());
+}
+
+TEST(Verdict, OfALibraryShortcutComesBeforeTheCompiler) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("shortcut.cu");
+  EXPECT_EQ(verdict.status(), "COMPILE_ERROR");
+  EXPECT_TRUE(contains(verdict.evidence(), "cuBLAS")) << verdict.evidence();
+  EXPECT_TRUE(verdict.json["audit"]["stages"][1]["passed"].is_null());
+}
+
+}  // namespace
+}  // namespace weft::judge_test

@@ -7,16 +7,18 @@ namespace weft::isa {
 namespace {
 
 using enum InstructionFamily;
+using enum Status;
 
 // clang-format off
 constexpr Row kRows[] = {
-    {.syntax = "bra{.uni}  target", .since = 10, .family = Control},
-    {.syntax = "brx.idx{.uni}  a, targets", .since = 60, .target = "sm_30", .family = Control},
-    {.syntax = "call{.uni}  a{, b}{, c}{, d}", .since = 10, .family = Control},
-    {.syntax = "ret{.uni}", .since = 10, .family = Control},
-    {.syntax = "exit", .since = 10, .family = Control},
-    {.syntax = "trap", .since = 10, .family = Hint},
-    {.syntax = "brkpt", .since = 10, .family = Hint},
+    {.syntax = "bra{.uni}  target", .since = 10, .status = Executes, .family = Control},
+    {.syntax = "brx.idx{.uni}  a, targets",
+     .since = 60, .target = "sm_30", .status = Executes, .family = Control},
+    {.syntax = "call{.uni}  a{, b}{, c}{, d}", .since = 10, .status = Executes, .family = Control},
+    {.syntax = "ret{.uni}", .since = 10, .status = Executes, .family = Control},
+    {.syntax = "exit", .since = 10, .status = Executes, .family = Control},
+    {.syntax = "trap", .since = 10, .status = Executes, .family = Hint},
+    {.syntax = "brkpt", .since = 10, .status = Executes, .family = Hint},
 };
 // clang-format on
 

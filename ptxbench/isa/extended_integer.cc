@@ -7,21 +7,24 @@ namespace weft::isa {
 namespace {
 
 using enum InstructionFamily;
+using enum Status;
 
 // clang-format off
 constexpr Row kRows[] = {
     {.syntax = "add.cc.<type>  d, a, b",
-     .types = "u32 s32 u64 s64", .since = 12, .family = Integer},
+     .types = "u32 s32 u64 s64", .since = 12, .status = Executes, .family = Integer},
     {.syntax = "addc{.cc}.<type>  d, a, b",
-     .types = "u32 s32 u64 s64", .since = 12, .family = Integer},
+     .types = "u32 s32 u64 s64", .since = 12, .status = Executes, .family = Integer},
     {.syntax = "sub.cc.<type>  d, a, b",
-     .types = "u32 s32 u64 s64", .since = 12, .family = Integer},
+     .types = "u32 s32 u64 s64", .since = 12, .status = Executes, .family = Integer},
     {.syntax = "subc{.cc}.<type>  d, a, b",
-     .types = "u32 s32 u64 s64", .since = 12, .family = Integer},
+     .types = "u32 s32 u64 s64", .since = 12, .status = Executes, .family = Integer},
     {.syntax = "mad.lo|hi.cc.<type>  d, a, b, c",
-     .types = "u32 s32 u64 s64", .since = 30, .target = "sm_20", .family = Integer},
+     .types = "u32 s32 u64 s64", .since = 30, .target = "sm_20", .status = Executes,
+     .family = Integer},
     {.syntax = "madc.lo|hi{.cc}.<type>  d, a, b, c",
-     .types = "u32 s32 u64 s64", .since = 30, .target = "sm_20", .family = Integer},
+     .types = "u32 s32 u64 s64", .since = 30, .target = "sm_20", .status = Executes,
+     .family = Integer},
 };
 // clang-format on
 

@@ -7,12 +7,15 @@ namespace weft::isa {
 namespace {
 
 using enum InstructionFamily;
+using enum Status;
 
 // clang-format off
 constexpr Row kRows[] = {
-    {.syntax = "nanosleep.u32  t", .since = 63, .target = "sm_70", .family = Hint},
-    {.syntax = "pmevent  n", .since = 14, .family = Hint},
-    {.syntax = "pmevent.mask  n", .since = 30, .target = "sm_20", .family = Hint},
+    {.syntax = "nanosleep.u32  t",
+     .since = 63, .target = "sm_70", .status = Executes, .family = Hint},
+    {.syntax = "pmevent  n", .since = 14, .status = Executes, .family = Hint},
+    {.syntax = "pmevent.mask  n",
+     .since = 30, .target = "sm_20", .status = Executes, .family = Hint},
 };
 // clang-format on
 

@@ -7,15 +7,16 @@ namespace weft::isa {
 namespace {
 
 using enum InstructionFamily;
+using enum Status;
 
 // clang-format off
 constexpr Row kRows[] = {
     {.syntax = "stacksave.<type>  d",
-     .types = "u32 u64", .since = 73, .target = "sm_52", .family = Stack},
+     .types = "u32 u64", .since = 73, .target = "sm_52", .status = Executes, .family = Stack},
     {.syntax = "stackrestore.<type>  a",
-     .types = "u32 u64", .since = 73, .target = "sm_52", .family = Stack},
+     .types = "u32 u64", .since = 73, .target = "sm_52", .status = Executes, .family = Stack},
     {.syntax = "alloca.<type>  p, size{, align}",
-     .types = "u32 u64", .since = 73, .target = "sm_52", .family = Stack},
+     .types = "u32 u64", .since = 73, .target = "sm_52", .status = Executes, .family = Stack},
 };
 // clang-format on
 

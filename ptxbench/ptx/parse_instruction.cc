@@ -231,7 +231,8 @@ bool Parser::parse_name_operand(Operand& operand) {
     operand.value = Sink{};
     return true;
   }
-  const auto meaning = defer_names_ ? std::nullopt : names_.find(name.text);
+  std::optional<Names::Meaning> meaning;
+  if (!defer_names_) meaning = names_.find(name.text);
   if (meaning && meaning->kind == Names::Kind::Register) {
     RegisterOperand reg{.index = meaning->index};
     if (peek().kind == Token::Kind::Dotted) {

@@ -4,7 +4,7 @@
 // next to the limit that one bare lane loop (32 fused multiply-adds on registers in memory) sets on
 // this processor in the same run. Answers are checked against plain C++.
 //
-//   scalar_code KERNELS.ptx [--workers N]
+//   scalar_code KERNELS.ptx [--workers N] [--only KERNEL]
 
 #include <ctime>
 
@@ -186,7 +186,7 @@ Subject histogram(Machine& machine, Bench& bench) {
 int main(int argc, char** argv) {
   using namespace weft::emulator;
   if (argc < 2) {
-    std::fprintf(stderr, "usage: scalar_code KERNELS.ptx [--workers N]\n");
+    std::fprintf(stderr, "usage: scalar_code KERNELS.ptx [--workers N] [--only KERNEL]\n");
     return 2;
   }
   std::ifstream file(argv[1]);
@@ -198,7 +198,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   Options options;
-  options.workers = argc > 3 && std::strcmp(argv[2], "--workers") == 0 ? static_cast<unsigned>(std::atoi(argv[3])) : 1;
+  options.workers = 1;
+  std::string_view only;
+  for (int i = 2; i + 1 < argc; i += 2) {
+    const std::string_view option = argv[i];
+    if (option == "--workers") options.workers = static_cast<unsigned>(std::atoi(argv[i + 1]));
+    if (option == "--only") only = argv[i + 1];
+  }
   Machine machine(*find_device_model("h100"), options);
   auto program = machine.load(*module);
   if (!program.ok()) {
@@ -211,8 +217,18 @@ int main(int argc, char** argv) {
   uint64_t warps = 0;
   double seconds = 0;
   bool right = true;
-  for (const Subject& s : {softmax(machine, bench), tiled_product(machine, bench), bodies(machine, bench),
-                           collatz(machine, bench), histogram(machine, bench)}) {
+  struct Entry {
+    std::string_view name;
+    Subject (*run)(Machine&, Bench&);
+  };
+  constexpr Entry kEntries[] = {{"softmax", softmax},
+                                {"tiled_product", tiled_product},
+                                {"bodies", bodies},
+                                {"collatz", collatz},
+                                {"histogram", histogram}};
+  for (const Entry& entry : kEntries) {
+    if (!only.empty() && only != entry.name) continue;
+    const Subject s = entry.run(machine, bench);
     const double rate = static_cast<double>(s.warps) / s.seconds;
     std::printf("%-14s %12llu %9.3f %14.1f %8.1f%% %s\n", s.name.c_str(), static_cast<unsigned long long>(s.warps),
                 s.seconds, rate / 1e6, 100 * rate / limit, s.right ? "right" : "WRONG");

@@ -71,7 +71,7 @@ void one_by_one(Warp& w, const Op& op, LaneMask exec, Space space, const T* addr
   }
 }
 
-// All addresses lie within 4 GiB from `p.low`, whose host address is `at_low`.
+// All addresses lie within 2 GiB from `p.low`, whose host address is `at_low`.
 template <typename T>
 void take(const Pattern<T>& p, LaneMask exec, std::byte* at_low, const T* address, LanePointers& out) {
   out.first = at_low;
@@ -107,7 +107,7 @@ void resolve(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t align
   lane_addresses<uint64_t, kWide>(w, op, exec, address);
   if constexpr (kSpace == Space::Global || kSpace == Space::Generic) {
     const Pattern<uint64_t> p(address, size, alignment);
-    if (p.misaligned == 0 && p.high - p.low < (1ull << 32) && static_cast<int64_t>(p.low) >= 0) {
+    if (p.misaligned == 0 && p.high - p.low < (1ull << 31) && static_cast<int64_t>(p.low) >= 0) {
       // All in one allocation: one check serves every lane.
       AccessCache& cache = w.cache;
       const GlobalMemory& memory = *w.block->grid->memory;

@@ -2,6 +2,10 @@
 
 // ld: memory to registers, one handler per width, element count and shape of addresses.
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/ops/transfer.h"
 
@@ -18,6 +22,34 @@ Register extend(Memory value) {
   } else {
     return static_cast<Register>(value);  // sign-extends when Memory is signed
   }
+}
+
+// value[i] = the element at first + offset[i]. Written lane by lane, the values would leave the store
+// buffer before a vector load may read them; gathers and registers make wide stores of them.
+template <typename Memory, typename Register, Order kOrder>
+inline void gather(const std::byte* first, const uint32_t* at, Register* value) {
+#if defined(__AVX2__)
+  constexpr bool kPlain = kOrder == Order::Weak && sizeof(Memory) == sizeof(Register);
+  if constexpr (kPlain && sizeof(Memory) == 4) {
+    for (int i = 0; i < kLanes; i += 8) {
+      const __m256i offsets = _mm256_load_si256(reinterpret_cast<const __m256i*>(at + i));
+      const __m256i lanes = _mm256_i32gather_epi32(reinterpret_cast<const int*>(first), offsets, 1);
+      _mm256_store_si256(reinterpret_cast<__m256i*>(value + i), lanes);
+    }
+    return;
+  }
+  if constexpr (kPlain && sizeof(Memory) == 8) {
+    for (int i = 0; i < kLanes; i += 4) {
+      const __m128i offsets = _mm_load_si128(reinterpret_cast<const __m128i*>(at + i));
+      const __m256i lanes =
+          _mm256_i32gather_epi64(reinterpret_cast<const long long*>(first), offsets, 1);
+      _mm256_store_si256(reinterpret_cast<__m256i*>(value + i), lanes);
+    }
+    return;
+  }
+#endif
+  for (int i = 0; i < kLanes; ++i)
+    value[i] = extend<Memory, Register>(load_one<Memory, kOrder>(first + at[i]));
 }
 
 template <typename Memory, typename Register, int kElements, Order kOrder>
@@ -40,7 +72,9 @@ Outcome load(Warp& w, const Op& op, LaneMask exec) {
           std::memcpy(d, pointers.first, sizeof(Memory) * kLanes);
         } else {
           for (int i = 0; i < kLanes; ++i)
-            d[i] = get(pointers.first + i * kElements * static_cast<int>(sizeof(Memory)), k);
+            pointers.offset[i] = static_cast<uint32_t>(i) * kElements * sizeof(Memory);
+          gather<Memory, Register, kOrder>(pointers.first + k * static_cast<int>(sizeof(Memory)),
+                                           pointers.offset, d);
         }
       }
       break;
@@ -57,13 +91,14 @@ Outcome load(Warp& w, const Op& op, LaneMask exec) {
       break;
     case Shape::Offsets:
       for (int k = 0; k < kElements; ++k) {
-        // Inactive lanes load too, from an active lane's place, and are dropped.
-        alignas(64) Register value[kLanes];
-        for (int i = 0; i < kLanes; ++i) value[i] = get(pointers.first + pointers.offset[i], k);
         Register* d = w.write<Register>(t.slots[k]);
+        const std::byte* first = pointers.first + k * static_cast<int>(sizeof(Memory));
         if (exec == kAllLanes) {
-          std::memcpy(d, value, sizeof value);
+          gather<Memory, Register, kOrder>(first, pointers.offset, d);
         } else {
+          // Inactive lanes load too, from an active lane's place, and are dropped.
+          alignas(64) Register value[kLanes];
+          gather<Memory, Register, kOrder>(first, pointers.offset, value);
           merge_lanes(exec, d, value);
         }
       }

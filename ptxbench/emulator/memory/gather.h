@@ -13,12 +13,16 @@
 
 namespace weft::emulator {
 
+// Bytes that a warp's shuffle of vector registers can reach: addresses this close need no gather.
+inline constexpr uint32_t kWindow = 128;
+
 struct LanePointers {
   enum class Shape : uint8_t {
     Fault,
     Contiguous,  // lane i's bytes follow lane i - 1's; all lanes are active
     Uniform,     // everybody's are the same
     Offsets,     // lane i's are at first + offset[i]; inactive lanes repeat an active one's
+    Window,      // the same, and offsets are below kWindow with as many bytes readable from `first`
     Scattered,   // lane i's are at lane[i]; active lanes only
   } shape = Shape::Fault;
   std::byte* first = nullptr;

@@ -52,6 +52,30 @@ inline void gather(const std::byte* first, const uint32_t* at, Register* value) 
     value[i] = extend<Memory, Register>(load_one<Memory, kOrder>(first + at[i]));
 }
 
+#if defined(__AVX2__)
+// The words at first + at[i], all of them in the first kWindow bytes: four vectors hold the window, and
+// each lane picks a word of one of them.
+inline void shuffle_window(const std::byte* first, const uint32_t* at, LaneMask exec, uint32_t* d) {
+  static_assert(kWindow == 4 * 32);
+  __m256i window[4];
+  for (int k = 0; k < 4; ++k)
+    window[k] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first) + k);
+  alignas(64) uint32_t value[kLanes];
+  uint32_t* to = exec == kAllLanes ? d : value;
+  for (int i = 0; i < kLanes; i += 8) {
+    const __m256i word = _mm256_srli_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(at + i)), 2);
+    // Bits 3 and 4 of the word number say which vector; as sign bits they steer the blends.
+    const __m256 bit3 = _mm256_castsi256_ps(_mm256_slli_epi32(word, 28));
+    const __m256 bit4 = _mm256_castsi256_ps(_mm256_slli_epi32(word, 27));
+    auto pick = [&](int k) { return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(window[k], word)); };
+    const __m256 lower = _mm256_blendv_ps(pick(0), pick(1), bit3);
+    const __m256 upper = _mm256_blendv_ps(pick(2), pick(3), bit3);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(to + i), _mm256_castps_si256(_mm256_blendv_ps(lower, upper, bit4)));
+  }
+  if (exec != kAllLanes) merge_lanes(exec, d, value);
+}
+#endif
+
 template <typename Memory, typename Register, int kElements, Order kOrder>
 Outcome load(Warp& w, const Op& op, LaneMask exec) {
   const Transfer& t = transfer_of(op);
@@ -89,6 +113,14 @@ Outcome load(Warp& w, const Op& op, LaneMask exec) {
         }
       }
       break;
+    case Shape::Window:
+#if defined(__AVX2__)
+      if constexpr (kOrder == Order::Weak && sizeof(Memory) == 4 && sizeof(Register) == 4 && kElements == 1) {
+        shuffle_window(pointers.first, pointers.offset, exec, w.write<uint32_t>(t.slots[0]));
+        break;
+      }
+#endif
+      [[fallthrough]];
     case Shape::Offsets:
       for (int k = 0; k < kElements; ++k) {
         Register* d = w.write<Register>(t.slots[k]);

@@ -5,7 +5,7 @@
 // Products whose values do not fit bf16, and small ones, go to AVX-512.
 //
 // The unit treats denormal bf16 operands as zero and flushes denormal sums, which the other engines
-// do not: part of the bound that the numerics page states.
+// do not: docs/matrix_numerics.md says so.
 
 #include <immintrin.h>
 

@@ -17,7 +17,6 @@ struct FloatBits;
 template <>
 struct FloatBits<float> {
   using Bits = uint32_t;
-  using SignedBits = int32_t;
   static constexpr Bits kSign = 0x80000000u;
   static constexpr Bits kInfinity = 0x7f800000u;
   // Every f32 instruction that makes a NaN makes this one.
@@ -28,7 +27,6 @@ struct FloatBits<float> {
 template <>
 struct FloatBits<double> {
   using Bits = uint64_t;
-  using SignedBits = int64_t;
   static constexpr Bits kSign = 0x8000000000000000ull;
   static constexpr Bits kInfinity = 0x7ff0000000000000ull;
   static constexpr Bits kNan = 0xfff8000000000000ull;
@@ -52,7 +50,7 @@ constexpr T canonical_nan() {
 
 template <std::floating_point T>
 constexpr bool is_nan(T value) {
-  return (bits_of(value) & ~FloatBits<T>::kSign) > FloatBits<T>::kInfinity;
+  return value != value;
 }
 
 // f32 results that are NaN lose their payload. f64 instructions keep it, and the one that the host
@@ -69,7 +67,8 @@ template <std::floating_point T>
 constexpr T flushed(T value) {
   using F = FloatBits<T>;
   const auto bits = bits_of(value);
-  return from_bits<T>((bits & F::kInfinity) == 0 ? bits & F::kSign : bits);
+  const auto dropped = (bits & F::kInfinity) == 0 ? static_cast<typename F::Bits>(~F::kSign) : 0;
+  return from_bits<T>(bits & ~dropped);
 }
 
 // `.sat`: into [0, 1]; NaN and negative zero become positive zero.
@@ -77,15 +76,6 @@ template <std::floating_point T>
 constexpr T saturated(T value) {
   const T above = value > T{0} ? value : T{0};
   return above < T{1} ? above : T{1};
-}
-
-// An integer that orders floats as numbers, with -0 below +0.
-template <std::floating_point T>
-constexpr typename FloatBits<T>::SignedBits order_key(T value) {
-  using S = typename FloatBits<T>::SignedBits;
-  const auto bits = static_cast<S>(bits_of(value));
-  return bits ^
-         static_cast<S>((bits >> (sizeof(T) * 8 - 1)) & static_cast<S>(~FloatBits<T>::kSign));
 }
 
 }  // namespace weft::emulator::numeric

@@ -118,17 +118,20 @@ struct Nearest {
 inline constexpr uint32_t kFlush = 1;
 inline constexpr uint32_t kSaturate = 2;
 
+// The modifiers become masks, so that they need no branch.
 template <typename Operation, Rounding kRounding>
 struct Directed {
-  explicit Directed(const Op& op) : flush(op.small & kFlush), saturate(op.small & kSaturate) {}
+  explicit Directed(const Op& op)
+      : flush_(op.small & kFlush ? ~uint64_t{0} : 0),
+        saturate_(op.small & kSaturate ? ~uint64_t{0} : 0) {}
   template <std::floating_point T>
   T input(T value) const {
-    return flush ? flushed(value) : value;
+    return chosen(flush_, flushed(value), value);
   }
   template <std::floating_point T>
   T result(T value) const {
     const T made = input(canonical(value));
-    return saturate ? saturated(made) : made;
+    return chosen(saturate_, saturated(made), made);
   }
   template <std::floating_point T>
   T operator()(T a) const {
@@ -142,7 +145,15 @@ struct Directed {
   T operator()(T a, T b, T c) const {
     return result(Operation{}(input(a), input(b), input(c), kRounding));
   }
-  bool flush, saturate;
+
+ private:
+  template <std::floating_point T>
+  static T chosen(uint64_t mask, T yes, T no) {
+    using Bits = typename FloatBits<T>::Bits;
+    const auto bits = static_cast<Bits>(mask);
+    return from_bits<T>((bits_of(yes) & bits) | (bits_of(no) & ~bits));
+  }
+  uint64_t flush_, saturate_;
 };
 
 // Applies an operation to both floats of a 64-bit register.
@@ -180,14 +191,17 @@ inline T extremum(T a, T b, const ExtremumForm& form) {
     a = from_bits<T>(bits_of(a) & ~F::kSign);
     b = from_bits<T>(bits_of(b) & ~F::kSign);
   }
-  const bool first =
-      kExtremum == Extremum::Minimum ? order_key(a) < order_key(b) : order_key(a) > order_key(b);
+  constexpr bool kMinimum = kExtremum == Extremum::Minimum;
   const bool a_nan = is_nan(a), b_nan = is_nan(b);
-  T value = first ? a : b;
-  value = a_nan ? b : value;
+  // When a is NaN the comparison is false and b remains.
+  T value = (kMinimum ? a < b : a > b) ? a : b;
   value = b_nan ? a : value;
+  // Equal numbers have equal patterns, but for zeros: the minimum of those has any sign, the
+  // maximum both.
+  const auto joined = kMinimum ? bits_of(a) | bits_of(b) : bits_of(a) & bits_of(b);
+  value = a == b ? from_bits<T>(joined) : value;
   if (form.xor_sign) value = from_bits<T>(bits_of(value) | sign);
-  const bool nan = form.nan ? a_nan || b_nan : a_nan && b_nan;
+  const bool nan = form.nan ? a_nan | b_nan : a_nan & b_nan;
   return nan ? canonical_nan<T>() : value;
 }
 

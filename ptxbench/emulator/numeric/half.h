@@ -22,7 +22,7 @@ inline float to_odd_float(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
   const uint32_t bits = bits_of(nearest);
-  const bool below = back < value, above = back > value;
+  const bool below = back<value, above = back> value;
   const bool grows = below == ((bits & FloatBits<float>::kSign) == 0);
   return from_bits<float>(below | above ? (bits - (grows ? 0 : 1)) | 1 : bits);
 }

@@ -101,7 +101,7 @@ uint32_t nearest_pattern(Quad exact, Quad rest, Shape shape) {
 template <typename Format>
 void check_arithmetic(Shape shape) {
   std::mt19937 random(5);
-  for (int i = 0; i < 300000; ++i) {
+  for (int i = 0; i < 100000; ++i) {
     uint32_t pattern[3];
     for (uint32_t& half : pattern) {
       half = random() & 0xffff;

@@ -166,25 +166,42 @@ struct Sad {
 // The manual leaves division by zero to the machine. The division sequences of the device's
 // compiler end in "all ones when the divisor is zero", for quotient and remainder alike. The one
 // signed overflow wraps: the sequences divide magnitudes and restore the sign.
+// Up to 32 bits the quotient goes through double, which the vector unit divides: rounding it cannot
+// carry it to the next whole number, because a quotient that is not whole is at least 1/b below it.
+template <std::integral T>
+constexpr T quotient_of(T a, T b) {
+  if constexpr (sizeof(T) == 8) {
+    return static_cast<T>(a / b);
+  } else if constexpr (sizeof(T) == 4 && std::is_unsigned_v<T>) {
+    // Adding 2^52 leaves a whole number in the low bits of the pattern, and taking it off brings
+    // one from there.
+    const auto whole = [](uint32_t x) {
+      return std::bit_cast<double>(uint64_t{x} | 0x4330000000000000ull) - 0x1p52;
+    };
+    return static_cast<T>(std::bit_cast<uint64_t>(__builtin_trunc(whole(a) / whole(b)) + 0x1p52));
+  } else {
+    return static_cast<T>(static_cast<int32_t>(static_cast<double>(a) / static_cast<double>(b)));
+  }
+}
+
 struct Divide {
   template <std::integral T>
   constexpr T operator()(T a, T b) const {
-    if (b == 0) return static_cast<T>(~T{0});
     if constexpr (std::is_signed_v<T>) {
-      if (b == -1) return Subtract{}(T{0}, a);
+      const bool minus_one = b == -1;
+      const T quotient = quotient_of<T>(a, (b == 0) | minus_one ? T{1} : b);
+      return b == 0 ? T{-1} : minus_one ? Subtract{}(T{0}, quotient) : quotient;
+    } else {
+      return b == 0 ? static_cast<T>(~T{0}) : quotient_of<T>(a, b == 0 ? T{1} : b);
     }
-    return static_cast<T>(a / b);
   }
 };
 
 struct Remainder {
   template <std::integral T>
   constexpr T operator()(T a, T b) const {
-    if (b == 0) return static_cast<T>(~T{0});
-    if constexpr (std::is_signed_v<T>) {
-      if (b == -1) return 0;
-    }
-    return static_cast<T>(a % b);
+    const T remainder = Subtract{}(a, MultiplyLow{}(Divide{}(a, b), b));
+    return b == 0 ? static_cast<T>(~T{0}) : remainder;
   }
 };
 

@@ -58,6 +58,33 @@ TEST(Divide, ByZeroGivesAllOnesAndTheOneOverflowWraps) {
   EXPECT_EQ(Remainder{}(-7, 2), -1);
 }
 
+template <typename T>
+void check_division(T a, T b) {
+  if (b == 0 || (std::is_signed_v<T> && b == static_cast<T>(-1))) return;
+  EXPECT_EQ(Divide{}(a, b), static_cast<T>(a / b)) << +a << " / " << +b;
+  EXPECT_EQ(Remainder{}(a, b), static_cast<T>(a % b)) << +a << " % " << +b;
+}
+
+// Next to multiples of the divisor, where a rounded quotient would go wrong first.
+TEST(Divide, MatchesTheHostNextToMultiples) {
+  std::mt19937_64 random(12);
+  for (int i = 0; i < 200000; ++i) {
+    const auto b = static_cast<uint32_t>(random() >> (32 + random() % 32));
+    const auto q = static_cast<uint32_t>(random() >> (32 + random() % 32));
+    for (uint32_t off : {0u, 1u, ~0u}) {
+      const uint32_t a = q * b + off;
+      check_division<uint32_t>(a, b);
+      check_division<int32_t>(static_cast<int32_t>(a), static_cast<int32_t>(b));
+      check_division<int32_t>(static_cast<int32_t>(a), static_cast<int32_t>(0u - b));
+      check_division<uint16_t>(static_cast<uint16_t>(a), static_cast<uint16_t>(b));
+      check_division<int16_t>(static_cast<int16_t>(a), static_cast<int16_t>(b));
+      check_division<uint64_t>(random(), b);
+    }
+    check_division<uint32_t>(0xffffffffu - i, b);
+  }
+  EXPECT_EQ(Divide{}(int16_t{-32768}, int16_t{-1}), -32768);
+}
+
 TEST(Dot, AddsProductsOfBytes) {
   // 1*5 + 2*6 + 3*7 + (-1)*(-1) + 10.
   EXPECT_EQ((DotBytes<int8_t, int8_t>{}(0xff030201u, 0xff070605u, 10u)), 49u);

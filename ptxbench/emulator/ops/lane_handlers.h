@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Handlers made of a pure function on values: one each for one, two and three operands. `F` is a
-// functor type; it is built from the op when it wants to know Op::small, else from nothing.
+// functor type; it is built from the op when it wants to know Op::small, else from nothing. They are
+// flattened: a value function that stays a call keeps its loop over lanes from becoming vector code.
 #pragma once
 
 #include <initializer_list>
@@ -22,19 +23,19 @@ inline F functor(const Op& op) {
 }
 
 template <typename F, typename D, typename A = D>
-Outcome unary(Warp& warp, const Op& op, LaneMask exec) {
+[[gnu::flatten]] Outcome unary(Warp& warp, const Op& op, LaneMask exec) {
   each_lane(exec, functor<F>(op), warp.write<D>(op.d), warp.read<A>(op.a));
   return Outcome::Next;
 }
 
 template <typename F, typename D, typename A = D, typename B = A>
-Outcome binary(Warp& warp, const Op& op, LaneMask exec) {
+[[gnu::flatten]] Outcome binary(Warp& warp, const Op& op, LaneMask exec) {
   each_lane(exec, functor<F>(op), warp.write<D>(op.d), warp.read<A>(op.a), warp.read<B>(op.b));
   return Outcome::Next;
 }
 
 template <typename F, typename D, typename A = D, typename B = A, typename C = D>
-Outcome ternary(Warp& warp, const Op& op, LaneMask exec) {
+[[gnu::flatten]] Outcome ternary(Warp& warp, const Op& op, LaneMask exec) {
   each_lane(exec, functor<F>(op), warp.write<D>(op.d), warp.read<A>(op.a), warp.read<B>(op.b),
             warp.read<C>(op.c));
   return Outcome::Next;

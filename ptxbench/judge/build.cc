@@ -84,7 +84,9 @@ Result<BuildOutcome> build_candidate(const Candidate& candidate, const Toolchain
   command.limits.resident_bytes = limits.resident_bytes;
   command.limits.file_bytes = uint64_t{1} << 30;
   command.limits.processes = 64;
-  const fs::path cuda = fs::path(toolchain.nvcc).parent_path().parent_path();
+  // A link cannot be mounted over: the toolkit is shown under its real name.
+  std::error_code ignored;
+  const fs::path cuda = fs::weakly_canonical(toolchain.nvcc, ignored).parent_path().parent_path();
   const SandboxedOutcome ran = TRY(run_sandboxed(
       command, {.writable = {folder}, .readable = {toolchain.headers, cuda.string()}}));
   outcome.sandboxed = ran.sandboxed;

@@ -30,9 +30,10 @@ std::string find_above(fs::path start, const char* inside) {
   }
 }
 
+// With links resolved, since a sandbox cannot mount over a link; empty when there is no such file.
 std::string existing(const fs::path& path) {
   std::error_code ignored;
-  return fs::exists(path, ignored) ? path.string() : "";
+  return fs::exists(path, ignored) ? fs::weakly_canonical(path, ignored).string() : "";
 }
 
 void find_nvcc(Toolchain& toolchain) {
@@ -77,7 +78,7 @@ Toolchain find_toolchain() {
       named.empty() && !definitions.empty() ? fs::path(definitions).parent_path().string() : named;
   toolchain.worker = existing(program / "ptxbench-worker");
   if (!existing(program.parent_path() / "cuda" / "libcudart.so.13").empty()) {
-    toolchain.emulated_cuda = (program.parent_path() / "cuda").string();
+    toolchain.emulated_cuda = existing(program.parent_path() / "cuda");
   }
   return toolchain;
 }

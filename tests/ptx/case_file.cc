@@ -170,6 +170,8 @@ Result<Done> parse_line(std::istringstream& words, CaseFile& file) {
     file.title = rest_of(words);
   else if (keyword == "from")
     rest_of(words);
+  else if (keyword == "only")
+    file.only_emulator = true;
   else if (keyword == "device")
     words >> file.device;
   else if (keyword == "launch")

@@ -12,8 +12,6 @@
 #include <immintrin.h>
 #endif
 
-#include "ptxbench/emulator/lanes.h"
-
 namespace weft::emulator::numeric {
 
 struct Equal {
@@ -85,19 +83,19 @@ inline __m256i compare_vector(const T* a, const T* b) {
 #endif
 
 template <typename Relation, typename T>
-inline LaneMask compare_lanes(const T* a, const T* b) {
+inline uint32_t compare_lanes(const T* a, const T* b) {
 #if defined(__AVX2__)
   if constexpr (sizeof(T) == 4) {
-    LaneMask mask = 0;
+    uint32_t mask = 0;
     for (int k = 0; k < 4; ++k)
-      mask |= static_cast<LaneMask>(_mm256_movemask_ps(
+      mask |= static_cast<uint32_t>(_mm256_movemask_ps(
                   _mm256_castsi256_ps(compare_vector<Relation>(a + 8 * k, b + 8 * k))))
               << (8 * k);
     return mask;
   } else if constexpr (sizeof(T) == 8) {
-    LaneMask mask = 0;
+    uint32_t mask = 0;
     for (int k = 0; k < 8; ++k)
-      mask |= static_cast<LaneMask>(_mm256_movemask_pd(
+      mask |= static_cast<uint32_t>(_mm256_movemask_pd(
                   _mm256_castsi256_pd(compare_vector<Relation>(a + 4 * k, b + 4 * k))))
               << (4 * k);
     return mask;
@@ -105,10 +103,13 @@ inline LaneMask compare_lanes(const T* a, const T* b) {
     // Packing works within 128-bit halves; the permutation puts the quarters in lane order.
     const __m256i packed = _mm256_packs_epi16(compare_vector<Relation>(a, b),
                                               compare_vector<Relation>(a + 16, b + 16));
-    return static_cast<LaneMask>(_mm256_movemask_epi8(_mm256_permute4x64_epi64(packed, 0xd8)));
+    return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_permute4x64_epi64(packed, 0xd8)));
   }
 #endif
-  return lanes_where([](T x, T y) { return static_cast<bool>(Relation{}(x, y)); }, a, b);
+  uint32_t mask = 0;
+  for (int i = 0; i < 32; ++i)
+    mask |= static_cast<uint32_t>(static_cast<bool>(Relation{}(a[i], b[i]))) << i;
+  return mask;
 }
 
 }  // namespace weft::emulator::numeric

@@ -9,7 +9,6 @@
 
 #include "ptxbench/emulator/numeric/float_bits.h"
 #include "ptxbench/emulator/numeric/rounding.h"
-#include "ptxbench/emulator/op.h"
 
 namespace weft::emulator::numeric {
 
@@ -114,16 +113,16 @@ struct Nearest {
   }
 };
 
-// Bits of Op::small for Directed.
+// What Directed is built from.
 inline constexpr uint32_t kFlush = 1;
 inline constexpr uint32_t kSaturate = 2;
 
 // The modifiers become masks, so that they need no branch.
 template <typename Operation, Rounding kRounding>
 struct Directed {
-  explicit Directed(const Op& op)
-      : flush_(op.small & kFlush ? ~uint64_t{0} : 0),
-        saturate_(op.small & kSaturate ? ~uint64_t{0} : 0) {}
+  explicit Directed(uint32_t flags)
+      : flush_(flags & kFlush ? ~uint64_t{0} : 0),
+        saturate_(flags & kSaturate ? ~uint64_t{0} : 0) {}
   template <std::floating_point T>
   T input(T value) const {
     return chosen(flush_, flushed(value), value);
@@ -161,8 +160,8 @@ template <typename Operation>
 struct OnFloatPair {
   OnFloatPair() requires std::is_default_constructible_v<Operation>
   = default;
-  explicit OnFloatPair(const Op& op) requires std::is_constructible_v<Operation, const Op&>
-      : operation(op) {}
+  explicit OnFloatPair(uint32_t flags) requires std::is_constructible_v<Operation, uint32_t>
+      : operation(flags) {}
   template <typename... Operands>
   uint64_t operator()(Operands... operands) const {
     const float low = operation(from_bits<float>(static_cast<uint32_t>(operands))...);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Handlers made of a pure function on values: one each for one, two and three operands. `F` is a
-// functor type; it is built from the op when it wants to know Op::small, else from nothing. They are
-// flattened: a value function that stays a call keeps its loop over lanes from becoming vector code.
+// functor type; it is built from the op when it wants to know Op::small, else from nothing. They
+// are flattened: a value function that stays a call keeps its loop over lanes from becoming vector
+// code.
 #pragma once
 
 #include <initializer_list>
@@ -18,6 +19,8 @@ template <typename F>
 inline F functor(const Op& op) {
   if constexpr (std::is_constructible_v<F, const Op&>)
     return F(op);
+  else if constexpr (std::is_constructible_v<F, uint32_t>)
+    return F(op.small);
   else
     return F{};
 }

@@ -83,7 +83,7 @@ TEST_F(SandboxTest, EndsAllAtTheTimeLimit) {
   const Result<SandboxedOutcome> result = run_sandboxed(command, {});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->outcome.ending, Ending::TimedOut);
-  EXPECT_LT(result->outcome.seconds, 10.0);
+  EXPECT_LT(result->outcome.seconds, 50.0);
 }
 
 TEST_F(SandboxTest, WatchesMemoryInside) {

@@ -83,18 +83,17 @@ TEST(Subprocess, KeepsTheStartOfAFloodAndCountsTheRest) {
 }
 
 TEST(Subprocess, EndsAFloodAtTheTimeLimit) {
-  Command command{
-      .arguments = {"yes"}, .kept_output_bytes = 10'000, .limits = {.seconds = 0.5}};
+  Command command{.arguments = {"yes"}, .kept_output_bytes = 10'000, .limits = {.seconds = 2}};
   const ProcessOutcome outcome = run_or_fail(command);
   EXPECT_EQ(outcome.ending, Ending::TimedOut);
   EXPECT_EQ(outcome.output.size(), command.kept_output_bytes);
-  EXPECT_EQ(outcome.describe(), "took longer than 0.5 s");
-  EXPECT_LT(outcome.seconds, 10.0);
+  EXPECT_EQ(outcome.describe(), "took longer than 2 s");
+  EXPECT_LT(outcome.seconds, 50.0);
 }
 
 TEST(Subprocess, KillsGrandchildrenThatLeftTheSessionAtTheTimeLimit) {
   Command command = shell("setsid sh -c 'trap \"\" TERM; echo $$; sleep 60; true' & wait");
-  command.limits.seconds = 0.5;
+  command.limits.seconds = 2;
   const ProcessOutcome outcome = run_or_fail(command);
   EXPECT_EQ(outcome.ending, Ending::TimedOut);
   ASSERT_FALSE(outcome.output.empty());
@@ -104,7 +103,7 @@ TEST(Subprocess, KillsGrandchildrenThatLeftTheSessionAtTheTimeLimit) {
 TEST(Subprocess, KillsWhatTheProgramLeavesBehind) {
   const ProcessOutcome outcome = run_or_fail(shell("setsid sleep 60 & echo $!"));
   EXPECT_TRUE(outcome.passed());
-  EXPECT_LT(outcome.seconds, 10.0);
+  EXPECT_LT(outcome.seconds, 50.0);
   EXPECT_TRUE(gone(std::stoi(outcome.output)));
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 std::vector<std::string> seeds() {
   std::vector<std::string> texts;
-  for (const auto& entry : std::filesystem::directory_iterator("tests/fuzz/seeds")) {
+  for (const auto& entry : std::filesystem::directory_iterator("tests/fuzz/ptx_parse")) {
     std::ifstream file(entry.path());
     std::stringstream text;
     text << file.rdbuf();

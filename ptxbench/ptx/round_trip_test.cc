@@ -72,7 +72,7 @@ void expect_round_trip(const std::string& text, const std::string& name) {
 }
 
 TEST(RoundTrip, SeedsStayTheSamePrograms) {
-  for (const auto& entry : std::filesystem::directory_iterator("tests/fuzz/seeds")) {
+  for (const auto& entry : std::filesystem::directory_iterator("tests/fuzz/ptx_parse")) {
     std::ifstream file(entry.path());
     std::stringstream text;
     text << file.rdbuf();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Any bytes parse or are refused with diagnostics; what parses prints to a text that parses to the
-// same. Run: build/fuzz/bin/fuzz_ptx_parse tests/fuzz/seeds
+// same. Run: build/fuzz/bin/ptx_parse_fuzz tests/fuzz/ptx_parse
 #include <cstddef>
 #include <cstdint>
 #include <string>

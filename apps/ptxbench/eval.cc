@@ -3,6 +3,7 @@
 // ptxbench eval: the verdict on one kernel for one task.
 #include <unistd.h>
 
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
@@ -52,12 +53,18 @@ void print_audit(const wire::Audit& audit) {
     print(fmt::format("       share of the arithmetic by wgmma: {} ({})\n", percent(*audit.share),
                       audit.share_class));
   }
+  // Unrolled loops repeat an instruction; one line a place is enough here, the JSON has them all.
+  std::map<std::pair<std::string, std::string>, uint64_t> places;
   for (const wire::KernelUse& kernel : audit.kernels) {
     for (const wire::InstructionUse& use : kernel.targets) {
-      print(fmt::format("       {:>10} warps  {}:{}  {}\n", use.warps,
-                        use.source_file.empty() ? "PTX" : use.source_file,
-                        use.source_file.empty() ? use.ptx_line : use.source_line, use.opcode));
+      const std::string place = use.source_file.empty()
+                                    ? fmt::format("PTX line {}", use.ptx_line)
+                                    : fmt::format("{}:{}", use.source_file, use.source_line);
+      places[{place, use.opcode}] += use.warps;
     }
+  }
+  for (const auto& [use, warps] : places) {
+    print(fmt::format("       {:>10} warps  {}  {}\n", warps, use.first, use.second));
   }
 }
 

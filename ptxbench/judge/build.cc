@@ -60,11 +60,20 @@ std::string find_ptx(const std::string& folder) {
 
 }  // namespace
 
+std::string without_folder(std::string text, const std::string& folder) {
+  const std::string prefix = folder + "/";
+  for (size_t at = text.find(prefix); at != text.npos; at = text.find(prefix, at)) {
+    text.erase(at, prefix.size());
+  }
+  return text;
+}
+
 Result<BuildOutcome> build_candidate(const Candidate& candidate, const Toolchain& toolchain,
                                      const std::string& folder, const BuildLimits& limits) {
   TRY(require_nvcc(toolchain));
   const std::string source = folder + "/candidate.cu";
-  TRY(write_file(source, candidate.source));
+  // Messages and line tables then name the file that the user knows.
+  TRY(write_file(source, fmt::format("#line 1 \"{}\"\n{}", candidate.path, candidate.source)));
   BuildOutcome outcome;
   outcome.object = folder + "/candidate.so";
   Command command;
@@ -91,7 +100,7 @@ Result<BuildOutcome> build_candidate(const Candidate& candidate, const Toolchain
       command, {.writable = {folder}, .readable = {toolchain.headers, cuda.string()}}));
   outcome.sandboxed = ran.sandboxed;
   outcome.sandbox_reason = ran.reason;
-  outcome.log = ran.outcome.output + ran.outcome.errors;
+  outcome.log = without_folder(ran.outcome.output + ran.outcome.errors, folder);
   outcome.notes = notes_of(outcome.log);
   if (ran.outcome.ending != Ending::Exited) {
     outcome.failure = fmt::format("the compiler {}", ran.outcome.describe());

@@ -34,4 +34,7 @@ struct BuildOutcome {
 Result<BuildOutcome> build_candidate(const Candidate& candidate, const Toolchain& toolchain,
                                      const std::string& folder, const BuildLimits& limits);
 
+// The text without the scratch folder's name: the compiler puts it before every relative path.
+std::string without_folder(std::string text, const std::string& folder);
+
 }  // namespace weft::judge

@@ -10,6 +10,7 @@
 
 #include "base/sandbox.h"
 #include "base/text_file.h"
+#include "ptxbench/judge/build.h"
 
 namespace weft::judge {
 namespace {
@@ -162,11 +163,12 @@ Result<RunOutcome> run_candidate(RunRequest& request, const problems::Task& task
   outcome.process = std::move(ran.outcome);
   outcome.sandboxed = ran.sandboxed;
   outcome.sandbox_reason = ran.reason;
-  outcome.log = outcome.process.output + outcome.process.errors;
+  const std::string built_in = fs::path(orders.candidate).parent_path().string();
+  outcome.log = without_folder(outcome.process.output + outcome.process.errors, built_in);
   const uint64_t written = outcome.process.output_bytes + outcome.process.errors_bytes;
-  if (written > outcome.log.size())
-    outcome.log +=
-        fmt::format("\n[{} bytes of output were dropped]\n", written - outcome.log.size());
+  const uint64_t kept = outcome.process.output.size() + outcome.process.errors.size();
+  if (written > kept)
+    outcome.log += fmt::format("\n[{} bytes of output were dropped]\n", written - kept);
 
   const Result<std::string> worker_text = read_file(orders.report);
   if (worker_text.ok()) {
@@ -178,7 +180,8 @@ Result<RunOutcome> run_candidate(RunRequest& request, const problems::Task& task
   if (!report_text.ok()) {
     outcome.report_problem = "the emulator wrote no report: the process did not reach its end";
   } else {
-    Result<EmulatorReport> parsed = read_emulator_report(*report_text, "report.json");
+    Result<EmulatorReport> parsed =
+        read_emulator_report(without_folder(*report_text, built_in), "report.json");
     if (parsed.ok())
       outcome.report = std::move(parsed).value();
     else

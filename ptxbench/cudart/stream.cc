@@ -71,7 +71,8 @@ Status destroy_stream(void* stream) {
   Stream* found = Stream::find(stream);
   if (found == nullptr || reinterpret_cast<uintptr_t>(stream) <= 2)
     return Status::InvalidResourceHandle;
-  if (found->capture) found->capture->invalid = true;
+  // A stream that joined a capture may go before it ends; its work stays in the graph.
+  if (found->capture && found->capture->origin == found) found->capture->invalid = true;
   delete found;
   return Status::Success;
 }

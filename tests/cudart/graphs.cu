@@ -36,7 +36,9 @@ void captured(int* device) {
   OK(cudaStreamWaitEvent(main, join, 0));
   times<<<1, 1, 0, main>>>(device, 7);
   cudaGraph_t graph;
+  OK(cudaStreamDestroy(side));   // its work has been joined
   OK(cudaStreamEndCapture(main, &graph));
+  OK(cudaStreamCreate(&side));
   OK(cudaStreamIsCapturing(side, &status));
   CHECK(status == cudaStreamCaptureStatusNone);
 

@@ -134,6 +134,19 @@ void call(Run run, const std::vector<Tensor*>& tensors) {
   }
 }
 
+// Writes the outputs' bytes to the file that WEFT_DUMP names, so that two devices can be compared.
+void dump(const std::vector<const Tensor*>& outputs) {
+  const char* path = std::getenv("WEFT_DUMP");
+  if (path == nullptr) return;
+  std::FILE* file = std::fopen(path, "wb");
+  if (file == nullptr) stop("refused", std::string("cannot write ") + path);
+  for (const Tensor* output : outputs) {
+    const auto bytes = output->buffer.read<uint8_t>();
+    std::fwrite(bytes.data(), 1, output->buffer.bytes(), file);
+  }
+  std::fclose(file);
+}
+
 double milliseconds(Run run, const std::vector<Tensor*>& tensors, int repeats) {
   cudaEvent_t begin, end;
   check(cudaEventCreate(&begin), "event");
@@ -195,6 +208,7 @@ int check_gemm(Run run, int64_t m, int64_t n, int64_t k, int repeats) {
   b.randomize(2, false);
   call(run, {&a, &b, &c});
   check(cudaStreamSynchronize(stream), "candidate");
+  dump({&c});
   const double ms = repeats > 0 ? milliseconds(run, {&a, &b, &c}, repeats) : 0;
 
   // Everything where that is little, else every element of a stride that is coprime to n.
@@ -260,6 +274,7 @@ int check_attention(Run run, const Attention& p, int repeats) {
   v.randomize(3, true);
   call(run, {&q, &k, &v, &o, &lse});
   check(cudaStreamSynchronize(stream), "candidate");
+  dump({&o, &lse});
   const double ms = repeats > 0 ? milliseconds(run, {&q, &k, &v, &o, &lse}, repeats) : 0;
 
   const std::vector<int> samples = sampled_rows(p, 4096);
@@ -325,6 +340,7 @@ int check_backward(Run run, const Attention& p, int repeats) {
   const std::vector<Tensor*> tensors{&q, &k, &v, &o, &grad, &lse, &delta, &dq, &dk, &dv};
   call(run, tensors);
   check(cudaStreamSynchronize(stream), "candidate");
+  dump({&dq, &dk, &dv});
   const double ms = repeats > 0 ? milliseconds(run, tensors, repeats) : 0;
 
   const std::vector<int> samples = sampled_rows(p, 2048);

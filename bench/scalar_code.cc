@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How fast the emulator runs ordinary code: warp instructions per second and core, kernel by kernel,
-// next to the limit that one bare lane loop (32 fused multiply-adds on registers in memory) sets on
-// this processor in the same run. Answers are checked against plain C++.
+// How fast the emulator runs ordinary code: warp instructions per second and core, kernel by
+// kernel, next to the limit that one bare lane loop (32 fused multiply-adds on registers in memory)
+// sets on this processor in the same run. Answers are checked against plain C++.
 //
 //   scalar_code KERNELS.ptx [--workers N] [--only KERNEL]
 
@@ -24,16 +24,16 @@
 namespace weft::emulator {
 namespace {
 
-// Processor time of all threads of this process: other programs on the machine do not count, and with
-// several workers it is already "per core".
+// Processor time of all threads of this process: other programs on the machine do not count, and
+// with several workers it is already "per core".
 double processor_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Lane operations per second of the plainest possible handler: the roof of an interpreter that keeps
-// registers in memory and does one operation at a time.
+// Lane operations per second of the plainest possible handler: the roof of an interpreter that
+// keeps registers in memory and does one operation at a time.
 double bare_loop_rate() {
   alignas(64) static float registers[64][kLanes];
   for (auto& r : registers)
@@ -42,8 +42,10 @@ double bare_loop_rate() {
   constexpr uint64_t kRounds = 4'000'000;
   for (uint64_t i = 0; i < kRounds; ++i) {
     float* d = registers[i & 15];
-    const float *a = registers[16 + (i & 15)], *b = registers[32 + (i & 15)], *c = registers[48 + (i & 7)];
-    each_lane(kAllLanes, [](float x, float y, float z) { return __builtin_fmaf(x, y, z); }, d, a, b, c);
+    const float *a = registers[16 + (i & 15)], *b = registers[32 + (i & 15)],
+                *c = registers[48 + (i & 7)];
+    each_lane(
+        kAllLanes, [](float x, float y, float z) { return __builtin_fmaf(x, y, z); }, d, a, b, c);
     asm volatile("" ::: "memory");
   }
   return kRounds / (processor_seconds() - start);
@@ -101,19 +103,24 @@ class Bench {
   Program& program_;
 };
 
-bool close(float a, float b, float tolerance) { return std::fabs(a - b) <= tolerance * (1 + std::fabs(b)); }
+bool close(float a, float b, float tolerance) {
+  return std::fabs(a - b) <= tolerance * (1 + std::fabs(b));
+}
 
 Subject softmax(Machine& machine, Bench& bench) {
   constexpr int kRows = 512, kColumns = 4096;
   float* x = device_array<float>(machine, kRows * kColumns);
   float* y = device_array<float>(machine, kRows * kColumns);
   for (int i = 0; i < kRows * kColumns; ++i) x[i] = static_cast<float>((i * 37) % 101) / 25.0f;
-  Subject s = bench.run("softmax", {.x = kRows}, {.x = 256}, Parameters{}.add(x).add(y).add(int{kColumns}));
+  Subject s =
+      bench.run("softmax", {.x = kRows}, {.x = 256}, Parameters{}.add(x).add(y).add(int{kColumns}));
   for (int r = 0; r < kRows; r += 61) {
     double sum = 0;
     for (int c = 0; c < kColumns; ++c) sum += std::exp(double{x[r * kColumns + c]});
     for (int c = 0; c < kColumns; c += 17)
-      s.right = s.right && close(y[r * kColumns + c], static_cast<float>(std::exp(double{x[r * kColumns + c]}) / sum), 1e-5f);
+      s.right =
+          s.right && close(y[r * kColumns + c],
+                           static_cast<float>(std::exp(double{x[r * kColumns + c]}) / sum), 1e-5f);
   }
   return s;
 }
@@ -127,7 +134,8 @@ Subject tiled_product(Machine& machine, Bench& bench) {
     a[i] = static_cast<float>(i % 13) - 6;
     b[i] = static_cast<float>(i % 7) - 3;
   }
-  Subject s = bench.run("tiled_product", {.x = n / 16, .y = n / 16}, {.x = 16, .y = 16}, Parameters{}.add(a).add(b).add(c).add(int{n}));
+  Subject s = bench.run("tiled_product", {.x = n / 16, .y = n / 16}, {.x = 16, .y = 16},
+                        Parameters{}.add(a).add(b).add(c).add(int{n}));
   for (int i = 0; i < n * n; i += 977) {
     double sum = 0;
     for (int k = 0; k < n; ++k) sum += double{a[i / n * n + k]} * b[k * n + i % n];
@@ -141,11 +149,13 @@ Subject bodies(Machine& machine, Bench& bench) {
   float* p = device_array<float>(machine, n * 4);
   float* out = device_array<float>(machine, n * 4);
   for (int i = 0; i < n * 4; ++i) p[i] = static_cast<float>((i * 7919) % 1000) / 1000.0f;
-  Subject s = bench.run("bodies", {.x = n / 128}, {.x = 128}, Parameters{}.add(p).add(out).add(int{n}));
+  Subject s =
+      bench.run("bodies", {.x = n / 128}, {.x = 128}, Parameters{}.add(p).add(out).add(int{n}));
   for (int i = 0; i < n; i += 509) {
     double ax = 0;
     for (int j = 0; j < n; ++j) {
-      const double dx = p[j * 4] - p[i * 4], dy = p[j * 4 + 1] - p[i * 4 + 1], dz = p[j * 4 + 2] - p[i * 4 + 2];
+      const double dx = p[j * 4] - p[i * 4], dy = p[j * 4 + 1] - p[i * 4 + 1],
+                   dz = p[j * 4 + 2] - p[i * 4 + 2];
       ax += p[j * 4 + 3] * dx / std::pow(dx * dx + dy * dy + dz * dz + 0.01, 1.5);
     }
     s.right = s.right && close(out[i * 4], static_cast<float>(ax), 1e-3f);
@@ -175,7 +185,8 @@ Subject histogram(Machine& machine, Bench& bench) {
     values[i] = static_cast<uint32_t>(i) * 2654435761u >> 7;
     ++expected[values[i] & 255];
   }
-  Subject s = bench.run("histogram", {.x = 64}, {.x = 256}, Parameters{}.add(values).add(counts).add(int{n}));
+  Subject s = bench.run("histogram", {.x = 64}, {.x = 256},
+                        Parameters{}.add(values).add(counts).add(int{n}));
   for (int i = 0; i < 256; ++i) s.right = s.right && counts[i] == expected[static_cast<size_t>(i)];
   return s;
 }
@@ -213,7 +224,8 @@ int main(int argc, char** argv) {
   }
   const double limit = bare_loop_rate();
   Bench bench(machine, **program);
-  std::printf("%-14s %12s %9s %14s %9s %s\n", "kernel", "warp instr.", "seconds", "M/s and core", "of limit", "answer");
+  std::printf("%-14s %12s %9s %14s %9s %s\n", "kernel", "warp instr.", "seconds", "M/s and core",
+              "of limit", "answer");
   uint64_t warps = 0;
   double seconds = 0;
   bool right = true;
@@ -230,14 +242,15 @@ int main(int argc, char** argv) {
     if (!only.empty() && only != entry.name) continue;
     const Subject s = entry.run(machine, bench);
     const double rate = static_cast<double>(s.warps) / s.seconds;
-    std::printf("%-14s %12llu %9.3f %14.1f %8.1f%% %s\n", s.name.c_str(), static_cast<unsigned long long>(s.warps),
-                s.seconds, rate / 1e6, 100 * rate / limit, s.right ? "right" : "WRONG");
+    std::printf("%-14s %12llu %9.3f %14.1f %8.1f%% %s\n", s.name.c_str(),
+                static_cast<unsigned long long>(s.warps), s.seconds, rate / 1e6, 100 * rate / limit,
+                s.right ? "right" : "WRONG");
     warps += s.warps;
     seconds += s.seconds;
     right = right && s.right;
   }
-  std::printf("%-14s %12llu %9.3f %14.1f %8.1f%%\n", "all", static_cast<unsigned long long>(warps), seconds,
-              static_cast<double>(warps) / seconds / 1e6,
+  std::printf("%-14s %12llu %9.3f %14.1f %8.1f%%\n", "all", static_cast<unsigned long long>(warps),
+              seconds, static_cast<double>(warps) / seconds / 1e6,
               100 * static_cast<double>(warps) / seconds / limit);
   std::printf("limit: %.1f M bare lane loops a second\n", limit / 1e6);
   return right ? 0 : 1;

@@ -2,8 +2,8 @@
 
 // The box of a tensor copy: which elements of the tensor it holds, and where they lie in shared
 // memory. Rows (runs along dimension 0) follow each other in shared memory; with a swizzle each row
-// takes the full width of the pattern, and its 16-byte chunks trade places by the address. In im2col
-// mode a row is a pixel's channels.
+// takes the full width of the pattern, and its 16-byte chunks trade places by the address. In
+// im2col mode a row is a pixel's channels.
 #pragma once
 
 #include <array>

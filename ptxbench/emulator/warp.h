@@ -66,11 +66,11 @@ struct Split {
   bool wait_timed_out = false;
 };
 
-// The last allocations that accesses hit, most recent first, so that most need no look-up. Valid while
-// the set of allocations is the one of `generation`.
+// The last allocations that accesses hit, most recent first, so that most need no look-up. Valid
+// while the set of allocations is the one of `generation`.
 struct AccessCache {
   struct Range {
-    uint64_t first = 1, last = 0;    // valid bytes [first, last]; empty at the start
+    uint64_t first = 1, last = 0;  // valid bytes [first, last]; empty at the start
   };
   static constexpr int kRanges = 4;
   Range ranges[kRanges];

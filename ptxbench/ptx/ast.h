@@ -25,7 +25,8 @@ namespace weft::ptx {
 
 enum class Linkage : uint8_t { Internal, Visible, Extern, Weak, Common };
 
-// A constant expression's value: PTX evaluates integers in 64 bits, floats in f64 unless written 0f.
+// A constant expression's value: PTX evaluates integers in 64 bits, floats in f64 unless written
+// 0f.
 struct Constant {
   enum class Kind : uint8_t { Integer, Float32, Float64 };
   Kind kind = Kind::Integer;
@@ -34,13 +35,14 @@ struct Constant {
 };
 
 // One element of an initialiser: a number, or the address of a symbol plus an offset
-// (`generic(symbol)+8` asks for the generic address; `mask` keeps one byte of it, as in 0xff(symbol)).
+// (`generic(symbol)+8` asks for the generic address; `mask` keeps one byte of it, as in
+// 0xff(symbol)).
 struct InitialValue {
   Constant constant;
-  std::string symbol;      // empty: plain number
+  std::string symbol;  // empty: plain number
   int64_t offset = 0;
   bool generic = false;
-  uint64_t mask = 0;       // 0: the whole address
+  uint64_t mask = 0;  // 0: the whole address
   bool operator==(const InitialValue&) const = default;
 };
 
@@ -49,21 +51,22 @@ struct Variable {
   std::string name;
   isa::Space space = isa::Space::Global;
   isa::Type type = isa::Type::B8;
-  uint8_t vector_width = 1;                // .v2, .v4
-  uint32_t alignment = 0;                  // bytes; never 0 after parsing (natural alignment)
-  std::vector<uint64_t> dimensions;        // empty: a scalar; a first extent of 0: `name[]`
-  std::vector<InitialValue> initial;       // flattened in row order; shorter than the array: zeros follow
+  uint8_t vector_width = 1;          // .v2, .v4
+  uint32_t alignment = 0;            // bytes; never 0 after parsing (natural alignment)
+  std::vector<uint64_t> dimensions;  // empty: a scalar; a first extent of 0: `name[]`
+  std::vector<InitialValue>
+      initial;  // flattened in row order; shorter than the array: zeros follow
   Linkage linkage = Linkage::Internal;
-  bool managed = false;                    // .attribute(.managed)
-  bool is_pointer = false;                 // `.param .u64 .ptr .global .align 16`
+  bool managed = false;     // .attribute(.managed)
+  bool is_pointer = false;  // `.param .u64 .ptr .global .align 16`
   isa::Space pointer_space = isa::Space::Generic;
-  uint32_t pointer_alignment = 0;          // 0: not written
+  uint32_t pointer_alignment = 0;  // 0: not written
   SourcePosition position;
-  uint64_t size() const;                   // bytes; 0 for `name[]`
+  uint64_t size() const;  // bytes; 0 for `name[]`
 };
 
 struct Register {
-  std::string name;                        // with its % where it has one
+  std::string name;  // with its % where it has one
   isa::Type type = isa::Type::B32;
   uint8_t vector_width = 1;
 };
@@ -75,39 +78,47 @@ enum class Component : uint8_t { Whole, X, Y, Z, W };  // %v.x, %tid.x
 struct Operand;
 
 struct RegisterOperand {
-  uint32_t index = 0;                      // into Function::registers
+  uint32_t index = 0;  // into Function::registers
   Component component = Component::Whole;
-  bool negated = false;                    // !%p
-  std::string_view selector = {};            // of video instructions: "b0", "h1", "b7632"; else empty
+  bool negated = false;            // !%p
+  std::string_view selector = {};  // of video instructions: "b0", "h1", "b7632"; else empty
 };
 struct SpecialRegister {
-  std::string_view name;                   // "tid", "laneid", "clock64": without % and component
+  std::string_view name;  // "tid", "laneid", "clock64": without % and component
   Component component = Component::Whole;
 };
-// A variable of the function, a variable of the module, a function, or a name that is declared later.
+// A variable of the function, a variable of the module, a function, or a name that is declared
+// later.
 struct SymbolOperand {
-  enum class Kind : uint8_t { FunctionVariable, ModuleVariable, Parameter, ReturnParameter, Function, Unknown };
+  enum class Kind : uint8_t {
+    FunctionVariable,
+    ModuleVariable,
+    Parameter,
+    ReturnParameter,
+    Function,
+    Unknown
+  };
   Kind kind = Kind::Unknown;
-  uint32_t index = 0;                      // into the list that `kind` names
+  uint32_t index = 0;  // into the list that `kind` names
   std::string name;
-  int64_t offset = 0;                      // `symbol+8`
+  int64_t offset = 0;  // `symbol+8`
 };
 struct LabelOperand {
-  uint32_t index = 0;                      // into Function::labels
+  uint32_t index = 0;  // into Function::labels
 };
-struct Sink {};                            // _
+struct Sink {};  // _
 struct VectorOperand {
-  std::vector<Operand> elements;           // {%r1, %r2, _}
+  std::vector<Operand> elements;  // {%r1, %r2, _}
 };
 // [base], [base+offset], and the forms with several parts: [map, {x, y}], [map, {x,y}, {offsets}].
 struct AddressOperand {
-  std::vector<Operand> parts;              // parts[0] is the base: register, symbol or constant
-  int64_t offset = 0;                      // bytes, added to the base
-  bool unified = false;                    // `[a].unified`
+  std::vector<Operand> parts;  // parts[0] is the base: register, symbol or constant
+  int64_t offset = 0;          // bytes, added to the base
+  bool unified = false;        // `[a].unified`
 };
 // Two operands joined by a bar: `p|q` of setp, `d|p` of shfl and elect.
 struct PairOperand {
-  std::vector<Operand> elements;           // exactly two
+  std::vector<Operand> elements;  // exactly two
 };
 // A parenthesised list: call arguments and return values.
 struct ListOperand {
@@ -125,7 +136,7 @@ struct Operand {
 
 struct Guard {
   uint32_t register_index = 0;
-  bool negated = false;                    // @!%p
+  bool negated = false;  // @!%p
 };
 
 // A line of the high-level source, from .loc. `file` is an index of .file, 0 means none known.
@@ -137,22 +148,24 @@ struct SourceLine {
 };
 
 struct Instruction {
-  std::string_view opcode;                     // "wgmma", "ld": the part before the first dot
-  std::vector<std::string_view> modifiers;     // without dots, as written: "mma_async", "sync", ...
+  std::string_view opcode;                  // "wgmma", "ld": the part before the first dot
+  std::vector<std::string_view> modifiers;  // without dots, as written: "mma_async", "sync", ...
   std::vector<Operand> operands;
   std::optional<Guard> guard;
-  const isa::Form* form = nullptr;             // the row of the instruction table; never null after parse
-  std::vector<isa::Type> types;                // the modifiers that are types, in order
-  isa::Space space = isa::Space::Generic;      // the first state-space modifier
+  const isa::Form* form = nullptr;  // the row of the instruction table; never null after parse
+  std::vector<isa::Type> types;     // the modifiers that are types, in order
+  isa::Space space = isa::Space::Generic;  // the first state-space modifier
   SourcePosition position;
-  SourceLine line;                             // the .loc in force
+  SourceLine line;  // the .loc in force
 
   bool has(std::string_view modifier) const;
   // The whole opcode as written: "mul.wide.s32".
   std::string spelling() const;
 };
 
-struct LabelStatement { uint32_t index = 0; };
+struct LabelStatement {
+  uint32_t index = 0;
+};
 struct ScopeBegin {};
 struct ScopeEnd {};
 // `.reg .b32 %r<7>;` declares registers first ... first+count-1; a list declares one by one.
@@ -161,15 +174,25 @@ struct RegisterDeclaration {
   uint32_t count = 1;
   bool ranged = false;
 };
-struct VariableDeclaration { uint32_t index = 0; };       // into Function::variables
+struct VariableDeclaration {
+  uint32_t index = 0;
+};  // into Function::variables
 struct LocStatement {
   SourceLine line;
-  std::string inlined_at;                                 // "function_name $L__info_string0, inlined_at 1 2 3", as written
+  std::string inlined_at;  // "function_name $L__info_string0, inlined_at 1 2 3", as written
 };
-struct PragmaStatement { std::string text; };
+struct PragmaStatement {
+  std::string text;
+};
 // `name: .branchtargets L0, L1;` and `.calltargets f, g;`
-struct BranchTargets { std::string name; std::vector<uint32_t> labels; };
-struct CallTargets { std::string name; std::vector<std::string> functions; };
+struct BranchTargets {
+  std::string name;
+  std::vector<uint32_t> labels;
+};
+struct CallTargets {
+  std::string name;
+  std::vector<std::string> functions;
+};
 // `name: .callprototype (.param .b32 _) _ (.param .b64 _);`
 struct CallPrototype {
   std::string name;
@@ -178,13 +201,13 @@ struct CallPrototype {
   bool no_return = false;
 };
 
-using Statement = std::variant<Instruction, LabelStatement, ScopeBegin, ScopeEnd, RegisterDeclaration,
-                               VariableDeclaration, LocStatement, PragmaStatement, BranchTargets,
-                               CallTargets, CallPrototype>;
+using Statement = std::variant<Instruction, LabelStatement, ScopeBegin, ScopeEnd,
+                               RegisterDeclaration, VariableDeclaration, LocStatement,
+                               PragmaStatement, BranchTargets, CallTargets, CallPrototype>;
 
 struct Label {
   std::string name;
-  uint32_t statement = 0;                  // index of its LabelStatement in Function::body
+  uint32_t statement = 0;  // index of its LabelStatement in Function::body
 };
 
 struct Extent3 {
@@ -196,25 +219,25 @@ struct Function {
   Kind kind = Kind::Entry;
   std::string name;
   Linkage linkage = Linkage::Internal;
-  std::vector<Variable> returns;           // at most one in practice
-  std::vector<Variable> parameters;        // space Param, or Register for old-style .func
+  std::vector<Variable> returns;     // at most one in practice
+  std::vector<Variable> parameters;  // space Param, or Register for old-style .func
   bool has_body = false;
   bool no_return = false;
 
-  std::optional<Extent3> max_threads;      // .maxntid
-  std::optional<Extent3> required_threads; // .reqntid
-  std::optional<uint32_t> min_blocks;      // .minnctapersm
-  std::optional<uint32_t> max_blocks;      // .maxnctapersm
-  std::optional<uint32_t> max_registers;   // .maxnreg
-  std::optional<Extent3> required_cluster; // .reqnctapercluster
-  std::optional<uint32_t> max_cluster_rank;// .maxclusterrank
-  bool explicit_cluster = false;           // .explicitcluster
-  bool blocks_are_clusters = false;        // .blocksareclusters
+  std::optional<Extent3> max_threads;            // .maxntid
+  std::optional<Extent3> required_threads;       // .reqntid
+  std::optional<uint32_t> min_blocks;            // .minnctapersm
+  std::optional<uint32_t> max_blocks;            // .maxnctapersm
+  std::optional<uint32_t> max_registers;         // .maxnreg
+  std::optional<Extent3> required_cluster;       // .reqnctapercluster
+  std::optional<uint32_t> max_cluster_rank;      // .maxclusterrank
+  bool explicit_cluster = false;                 // .explicitcluster
+  bool blocks_are_clusters = false;              // .blocksareclusters
   std::optional<uint32_t> abi_preserve;          // .abi_preserve
   std::optional<uint32_t> abi_preserve_control;  // .abi_preserve_control
 
   std::vector<Register> registers;
-  std::vector<Variable> variables;         // .local .shared .param .const .global declared inside
+  std::vector<Variable> variables;  // .local .shared .param .const .global declared inside
   std::vector<Label> labels;
   std::vector<Statement> body;
   std::vector<std::string> pragmas;
@@ -234,10 +257,10 @@ struct Module {
   std::vector<std::string> target_options;  // "debug", "texmode_independent"
   uint32_t address_size = 64;
   std::vector<Variable> variables;
-  std::vector<Function> functions;          // declarations and definitions, in order
+  std::vector<Function> functions;  // declarations and definitions, in order
   std::vector<SourceFile> files;
   std::vector<std::pair<std::string, std::string>> aliases;  // .alias new, old
-  std::vector<std::string_view> sections;   // debug data, as written: `.section .debug_str { ... }`
+  std::vector<std::string_view> sections;  // debug data, as written: `.section .debug_str { ... }`
 };
 
 }  // namespace weft::ptx

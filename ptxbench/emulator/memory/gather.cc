@@ -16,8 +16,8 @@ namespace {
 using isa::Space;
 using Shape = LanePointers::Shape;
 
-// Effective addresses. Lanes that are inactive take the address of the first active one, so the loops
-// over addresses need no mask. T is the width that the space's addresses need.
+// Effective addresses. Lanes that are inactive take the address of the first active one, so the
+// loops over addresses need no mask. T is the width that the space's addresses need.
 template <typename T, bool kWide>
 void lane_addresses(const Warp& w, const Op& op, LaneMask exec, T* address) {
   using Base = std::conditional_t<kWide, uint64_t, uint32_t>;
@@ -38,8 +38,8 @@ struct Pattern {
   T misaligned;  // 0: every address is aligned
 };
 
-// Signed 64-bit comparison vectorises on AVX2 and unsigned does not; no address reaches the sign bit
-// except garbage, which the bounds check refuses.
+// Signed 64-bit comparison vectorises on AVX2 and unsigned does not; no address reaches the sign
+// bit except garbage, which the bounds check refuses.
 template <typename T>
 Pattern<T> find_pattern(const T* address, uint32_t size, uint32_t alignment) {
   using Ordered = std::conditional_t<sizeof(T) == 8, int64_t, uint32_t>;
@@ -54,7 +54,8 @@ Pattern<T> find_pattern(const T* address, uint32_t size, uint32_t alignment) {
     lowest = a < lowest ? a : lowest;
     highest = a > highest ? a : highest;
   }
-  return {apart == 0, differs == 0, static_cast<T>(lowest), static_cast<T>(highest), static_cast<T>(bits & (alignment - 1))};
+  return {apart == 0, differs == 0, static_cast<T>(lowest), static_cast<T>(highest),
+          static_cast<T>(bits & (alignment - 1))};
 }
 
 #if defined(__AVX2__)
@@ -67,7 +68,8 @@ uint32_t greatest(__m128i v) {
   return static_cast<uint32_t>(_mm_cvtsi128_si32(_mm_max_epu32(v, _mm_shuffle_epi32(v, 0xb1))));
 }
 
-// The same for 32-bit addresses, with tests of whole vectors where the loop above would reduce them.
+// The same for 32-bit addresses, with tests of whole vectors where the loop above would reduce
+// them.
 template <>
 Pattern<uint32_t> find_pattern(const uint32_t* address, uint32_t size, uint32_t alignment) {
   const auto* v = reinterpret_cast<const __m256i*>(address);
@@ -93,7 +95,8 @@ Pattern<uint32_t> find_pattern(const uint32_t* address, uint32_t size, uint32_t 
 }
 #endif
 
-// One lane after the other, with the full checks: finds the lane at fault, or resolves mixed windows.
+// One lane after the other, with the full checks: finds the lane at fault, or resolves mixed
+// windows.
 template <typename T>
 void one_by_one(Warp& w, const Op& op, LaneMask exec, Space space, const T* address, uint32_t size,
                 uint32_t alignment, bool write, LanePointers& out) {
@@ -109,10 +112,11 @@ void one_by_one(Warp& w, const Op& op, LaneMask exec, Space space, const T* addr
   }
 }
 
-// All addresses lie within 2 GiB from `p.low`, whose host address is `at_low`; `readable` bytes follow it.
+// All addresses lie within 2 GiB from `p.low`, whose host address is `at_low`; `readable` bytes
+// follow it.
 template <typename T>
-void take(const Pattern<T>& p, LaneMask exec, std::byte* at_low, uint64_t readable, const T* address,
-          LanePointers& out) {
+void take(const Pattern<T>& p, LaneMask exec, std::byte* at_low, uint64_t readable,
+          const T* address, LanePointers& out) {
   out.first = at_low;
   if (p.uniform) {
     out.shape = Shape::Uniform;
@@ -126,8 +130,8 @@ void take(const Pattern<T>& p, LaneMask exec, std::byte* at_low, uint64_t readab
 
 // Addresses of the block's own shared memory: 32 bits say everything.
 template <bool kWide>
-void resolve_shared(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t alignment, bool write,
-                    LanePointers& out) {
+void resolve_shared(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t alignment,
+                    bool write, LanePointers& out) {
   alignas(64) uint32_t address[kLanes];
   lane_addresses<uint32_t, kWide>(w, op, exec, address);
   const Pattern<uint32_t> p = find_pattern(address, size, alignment);
@@ -161,7 +165,8 @@ void resolve(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t align
         }
       }
       if (inside) {
-        take(p, exec, reinterpret_cast<std::byte*>(p.low), cache.ranges[0].last + 1 - p.low, address, out);
+        take(p, exec, reinterpret_cast<std::byte*>(p.low), cache.ranges[0].last + 1 - p.low,
+             address, out);
         return;
       }
       if (kSpace == Space::Generic && in_shared_window(p.low) && in_shared_window(p.high)) {
@@ -189,12 +194,17 @@ Resolver pick(bool wide) {
 
 Resolver find_resolver(Space space, bool wide) {
   switch (space) {
-    case Space::Shared: return wide ? resolve_shared<true> : resolve_shared<false>;
-    case Space::SharedCluster: return pick<Space::SharedCluster>(wide);
+    case Space::Shared:
+      return wide ? resolve_shared<true> : resolve_shared<false>;
+    case Space::SharedCluster:
+      return pick<Space::SharedCluster>(wide);
     case Space::Local:
-    case Space::ParamFunction: return pick<Space::Local>(wide);
-    case Space::Generic: return pick<Space::Generic>(wide);
-    default: return pick<Space::Global>(wide);
+    case Space::ParamFunction:
+      return pick<Space::Local>(wide);
+    case Space::Generic:
+      return pick<Space::Generic>(wide);
+    default:
+      return pick<Space::Global>(wide);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The addresses of one memory instruction, resolved for a whole warp. Most warps touch one value or 32
-// neighbouring ones; those two shapes are recognised, so that one check and one copy do.
+// The addresses of one memory instruction, resolved for a whole warp. Most warps touch one value or
+// 32 neighbouring ones; those two shapes are recognised, so that one check and one copy do.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +30,11 @@ struct LanePointers {
     alignas(64) uint32_t offset[kLanes];
     std::byte* lane[kLanes];
   };
-  LanePointers() {}   // the arrays are filled where the shape says so
+  LanePointers() {}  // the arrays are filled where the shape says so
 };
 
-// Resolves op.a (64-bit values when `wide`) + op.immediate in `space` for `size` bytes each, naturally
-// aligned to `alignment`.
+// Resolves op.a (64-bit values when `wide`) + op.immediate in `space` for `size` bytes each,
+// naturally aligned to `alignment`.
 using Resolver = void (*)(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t alignment,
                           bool write, LanePointers& pointers);
 

@@ -222,7 +222,7 @@ Result<Done> lower_transfer(Lowering& l, const ptx::Instruction& i, bool storing
   for (size_t k = 0; k < values.size(); ++k)
     if (std::holds_alternative<ptx::Sink>(values[k]->value))
       transfer->slots[k] = l.scratch(register_bits);
-  const Handler handler = 
+  const Handler handler =
       (storing ? find_store : find_load)(order_of(i), type, values.size(), register_bits);
   if (handler == nullptr)
     return l.error(fmt::format("{}: {} registers of {} bits do not fit", i.spelling(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Functions that the CUDA device runtime provides and PTX only declares: printing, assertions, the heap.
+// Functions that the CUDA device runtime provides and PTX only declares: printing, assertions, the
+// heap.
 #pragma once
 
 #include <cstdint>

@@ -24,8 +24,8 @@ Register extend(Memory value) {
   }
 }
 
-// value[i] = the element at first + offset[i]. Written lane by lane, the values would leave the store
-// buffer before a vector load may read them; gathers and registers make wide stores of them.
+// value[i] = the element at first + offset[i]. Written lane by lane, the values would leave the
+// store buffer before a vector load may read them; gathers and registers make wide stores of them.
 template <typename Memory, typename Register, Order kOrder>
 inline void gather(const std::byte* first, const uint32_t* at, Register* value) {
 #if defined(__AVX2__)
@@ -53,8 +53,8 @@ inline void gather(const std::byte* first, const uint32_t* at, Register* value) 
 }
 
 #if defined(__AVX2__)
-// The words at first + at[i], all of them in the first kWindow bytes: four vectors hold the window, and
-// each lane picks a word of one of them.
+// The words at first + at[i], all of them in the first kWindow bytes: four vectors hold the window,
+// and each lane picks a word of one of them.
 inline void shuffle_window(const std::byte* first, const uint32_t* at, LaneMask exec, uint32_t* d) {
   static_assert(kWindow == 4 * 32);
   __m256i window[4];
@@ -63,14 +63,18 @@ inline void shuffle_window(const std::byte* first, const uint32_t* at, LaneMask 
   alignas(64) uint32_t value[kLanes];
   uint32_t* to = exec == kAllLanes ? d : value;
   for (int i = 0; i < kLanes; i += 8) {
-    const __m256i word = _mm256_srli_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(at + i)), 2);
+    const __m256i word =
+        _mm256_srli_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(at + i)), 2);
     // Bits 3 and 4 of the word number say which vector; as sign bits they steer the blends.
     const __m256 bit3 = _mm256_castsi256_ps(_mm256_slli_epi32(word, 28));
     const __m256 bit4 = _mm256_castsi256_ps(_mm256_slli_epi32(word, 27));
-    auto pick = [&](int k) { return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(window[k], word)); };
+    auto pick = [&](int k) {
+      return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(window[k], word));
+    };
     const __m256 lower = _mm256_blendv_ps(pick(0), pick(1), bit3);
     const __m256 upper = _mm256_blendv_ps(pick(2), pick(3), bit3);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(to + i), _mm256_castps_si256(_mm256_blendv_ps(lower, upper, bit4)));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(to + i),
+                       _mm256_castps_si256(_mm256_blendv_ps(lower, upper, bit4)));
   }
   if (exec != kAllLanes) merge_lanes(exec, d, value);
 }
@@ -92,7 +96,8 @@ Outcome load(Warp& w, const Op& op, LaneMask exec) {
     case Shape::Contiguous:
       for (int k = 0; k < kElements; ++k) {
         Register* d = w.write<Register>(t.slots[k]);
-        if constexpr (kOrder == Order::Weak && kElements == 1 && sizeof(Memory) == sizeof(Register)) {
+        if constexpr (kOrder == Order::Weak && kElements == 1 &&
+                      sizeof(Memory) == sizeof(Register)) {
           std::memcpy(d, pointers.first, sizeof(Memory) * kLanes);
         } else {
           for (int i = 0; i < kLanes; ++i)
@@ -115,7 +120,8 @@ Outcome load(Warp& w, const Op& op, LaneMask exec) {
       break;
     case Shape::Window:
 #if defined(__AVX2__)
-      if constexpr (kOrder == Order::Weak && sizeof(Memory) == 4 && sizeof(Register) == 4 && kElements == 1) {
+      if constexpr (kOrder == Order::Weak && sizeof(Memory) == 4 && sizeof(Register) == 4 &&
+                    kElements == 1) {
         shuffle_window(pointers.first, pointers.offset, exec, w.write<uint32_t>(t.slots[0]));
         break;
       }
@@ -149,13 +155,21 @@ template <typename Memory, typename Register>
 Handler by_elements(Order order, size_t elements) {
   const bool weak = order == Order::Weak;
   switch (elements) {
-    case 1: return weak ? load<Memory, Register, 1, Order::Weak> : load<Memory, Register, 1, Order::Strong>;
-    case 2: return weak ? load<Memory, Register, 2, Order::Weak> : load<Memory, Register, 2, Order::Strong>;
-    case 4: return weak ? load<Memory, Register, 4, Order::Weak> : load<Memory, Register, 4, Order::Strong>;
+    case 1:
+      return weak ? load<Memory, Register, 1, Order::Weak>
+                  : load<Memory, Register, 1, Order::Strong>;
+    case 2:
+      return weak ? load<Memory, Register, 2, Order::Weak>
+                  : load<Memory, Register, 2, Order::Strong>;
+    case 4:
+      return weak ? load<Memory, Register, 4, Order::Weak>
+                  : load<Memory, Register, 4, Order::Strong>;
     case 8:
-      if constexpr (sizeof(Memory) == 4) return weak ? load<Memory, Register, 8, Order::Weak> : nullptr;
+      if constexpr (sizeof(Memory) == 4)
+        return weak ? load<Memory, Register, 8, Order::Weak> : nullptr;
       return nullptr;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -185,10 +199,12 @@ Handler find_load(Order order, isa::Type type, size_t elements, int register_bit
     case 32:
       return sign ? by_register<int32_t>(order, elements, register_bits)
                   : by_register<uint32_t>(order, elements, register_bits);
-    case 64: return by_register<uint64_t>(order, elements, register_bits);
+    case 64:
+      return by_register<uint64_t>(order, elements, register_bits);
     case 128:
       return elements == 1 && register_bits == 128 ? load<Wide, Wide, 1, Order::Weak> : nullptr;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -32,7 +32,8 @@ Outcome store(Warp& w, const Op& op, LaneMask exec) {
       if constexpr (kOrder == Order::Weak && kElements == 1 && sizeof(Memory) == sizeof(Register)) {
         std::memcpy(pointers.first, values[0], sizeof(Memory) * kLanes);
       } else {
-        for (int i = 0; i < kLanes; ++i) put(pointers.first + static_cast<uint32_t>(i) * t.bytes, i);
+        for (int i = 0; i < kLanes; ++i)
+          put(pointers.first + static_cast<uint32_t>(i) * t.bytes, i);
       }
       break;
     case Shape::Uniform:
@@ -58,13 +59,21 @@ template <typename Memory, typename Register>
 Handler by_elements(Order order, size_t elements) {
   const bool weak = order == Order::Weak;
   switch (elements) {
-    case 1: return weak ? store<Memory, Register, 1, Order::Weak> : store<Memory, Register, 1, Order::Strong>;
-    case 2: return weak ? store<Memory, Register, 2, Order::Weak> : store<Memory, Register, 2, Order::Strong>;
-    case 4: return weak ? store<Memory, Register, 4, Order::Weak> : store<Memory, Register, 4, Order::Strong>;
+    case 1:
+      return weak ? store<Memory, Register, 1, Order::Weak>
+                  : store<Memory, Register, 1, Order::Strong>;
+    case 2:
+      return weak ? store<Memory, Register, 2, Order::Weak>
+                  : store<Memory, Register, 2, Order::Strong>;
+    case 4:
+      return weak ? store<Memory, Register, 4, Order::Weak>
+                  : store<Memory, Register, 4, Order::Strong>;
     case 8:
-      if constexpr (sizeof(Memory) == 4) return weak ? store<Memory, Register, 8, Order::Weak> : nullptr;
+      if constexpr (sizeof(Memory) == 4)
+        return weak ? store<Memory, Register, 8, Order::Weak> : nullptr;
       return nullptr;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -84,13 +93,18 @@ Handler by_register(Order order, size_t elements, int register_bits) {
 
 Handler find_store(Order order, isa::Type type, size_t elements, int register_bits) {
   switch (isa::bits(type)) {
-    case 8: return by_register<uint8_t>(order, elements, register_bits);
-    case 16: return by_register<uint16_t>(order, elements, register_bits);
-    case 32: return by_register<uint32_t>(order, elements, register_bits);
-    case 64: return by_register<uint64_t>(order, elements, register_bits);
+    case 8:
+      return by_register<uint8_t>(order, elements, register_bits);
+    case 16:
+      return by_register<uint16_t>(order, elements, register_bits);
+    case 32:
+      return by_register<uint32_t>(order, elements, register_bits);
+    case 64:
+      return by_register<uint64_t>(order, elements, register_bits);
     case 128:
       return elements == 1 && register_bits == 128 ? store<Wide, Wide, 1, Order::Weak> : nullptr;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

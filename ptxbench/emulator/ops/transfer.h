@@ -35,16 +35,17 @@ inline const Transfer& transfer_of(const Op& op) {
 
 enum class Order : uint8_t { Weak, Strong };  // Strong: other workers may look at the same time
 
-// `elements` values of `type` in memory from or to registers of `register_bits`; nullptr when they do
-// not fit. Loads extend by the type's sign, stores take the low bits.
+// `elements` values of `type` in memory from or to registers of `register_bits`; nullptr when they
+// do not fit. Loads extend by the type's sign, stores take the low bits.
 Handler find_load(Order order, isa::Type type, size_t elements, int register_bits);
 Handler find_store(Order order, isa::Type type, size_t elements, int register_bits);
 
 // The unsigned word as wide as T.
 template <typename T>
-using WordOf = std::conditional_t<
-    sizeof(T) == 1, uint8_t,
-    std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+using WordOf =
+    std::conditional_t<sizeof(T) == 1, uint8_t,
+                       std::conditional_t<sizeof(T) == 2, uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
 
 template <typename Memory, Order kOrder>
 inline Memory load_one(const std::byte* from) {

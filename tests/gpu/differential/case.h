@@ -23,13 +23,13 @@ enum class Judge : uint8_t {
 };
 
 struct Case {
-  std::string name;        // the instruction with its modifiers: "add.sat.s32"
+  std::string name;  // the instruction with its modifiers: "add.sat.s32"
   std::string family;
-  std::string text;        // PTX with $d, $a, $b, $c for registers
+  std::string text;  // PTX with $d, $a, $b, $c for registers
   Kind result = 'w';
-  std::string operands;    // kinds of $a, $b, $c
+  std::string operands;  // kinds of $a, $b, $c
   Judge judge = Judge::Exact;
-  double bound = 0;        // ulps, or relative to the magnitude of the sum
+  double bound = 0;  // ulps, or relative to the magnitude of the sum
 };
 
 // All cases, in a fixed order.

@@ -10,8 +10,8 @@ namespace {
 
 struct Row {
   std::string_view family;
-  std::string_view pattern;    // {x|y} alternatives expand; the registers follow from `operands`
-  std::string_view kinds;      // result(s) ':' operands
+  std::string_view pattern;  // {x|y} alternatives expand; the registers follow from `operands`
+  std::string_view kinds;    // result(s) ':' operands
   Judge judge = Judge::Exact;
   double bound = 0;
   std::string_view text = {};  // when the usual "pattern d, a, b, c;" does not serve
@@ -58,9 +58,12 @@ constexpr Row kRows[] = {
     {"integer", "bfi.b32", "w:wwi", Judge::Exact, 0, "bfi.b32 $d, $a, $b, $c, 7;"},
     {"integer", "bfi.b64", "l:lli", Judge::Exact, 0, "bfi.b64 $d, $a, $b, $c, 13;"},
     {"integer", "fns.b32", "w:w", Judge::Exact, 0, "fns.b32 $d, $a, 3, 2;"},
-    {"extended", "add.cc.u32", "w:www", Judge::Exact, 0, "add.cc.u32 $d, $a, $b; addc.u32 $d, $c, $a;"},
-    {"extended", "sub.cc.u32", "w:www", Judge::Exact, 0, "sub.cc.u32 $d, $a, $b; subc.u32 $d, $c, $a;"},
-    {"extended", "add.cc.u64", "l:lll", Judge::Exact, 0, "add.cc.u64 $d, $a, $b; addc.u64 $d, $c, $a;"},
+    {"extended", "add.cc.u32", "w:www", Judge::Exact, 0,
+     "add.cc.u32 $d, $a, $b; addc.u32 $d, $c, $a;"},
+    {"extended", "sub.cc.u32", "w:www", Judge::Exact, 0,
+     "sub.cc.u32 $d, $a, $b; subc.u32 $d, $c, $a;"},
+    {"extended", "add.cc.u64", "l:lll", Judge::Exact, 0,
+     "add.cc.u64 $d, $a, $b; addc.u64 $d, $c, $a;"},
     {"extended", "mad.lo.cc.u32", "w:www", Judge::Exact, 0,
      "mad.lo.cc.u32 $d, $a, $b, $c; madc.hi.u32 $d, $a, $b, $c;"},
     // Logic and shifts.
@@ -88,12 +91,13 @@ constexpr Row kRows[] = {
     {"comparison", "set.{eq|lt|gt|equ|ltu|nan}.f16x2.f16x2", "w:XX"},
     {"comparison", "slct.u32.s32", "w:www"},
     {"comparison", "slct{|.ftz}.f32.f32", "w:FFF"},
-    {"comparison", "testp.{finite|infinite|number|notanumber|normal|subnormal}.f32", "w:F", Judge::Exact, 0,
-     "{ .reg .pred p; @ p, $a; selp.u32 $d, 1, 0, p; }"},
-    {"comparison", "testp.{finite|infinite|number|notanumber|normal|subnormal}.f64", "w:D", Judge::Exact, 0,
-     "{ .reg .pred p; @ p, $a; selp.u32 $d, 1, 0, p; }"},
+    {"comparison", "testp.{finite|infinite|number|notanumber|normal|subnormal}.f32", "w:F",
+     Judge::Exact, 0, "{ .reg .pred p; @ p, $a; selp.u32 $d, 1, 0, p; }"},
+    {"comparison", "testp.{finite|infinite|number|notanumber|normal|subnormal}.f64", "w:D",
+     Judge::Exact, 0, "{ .reg .pred p; @ p, $a; selp.u32 $d, 1, 0, p; }"},
     {"comparison", "setp.{lt|geu|nan}.{and|or|xor}.f32", "w:FFw", Judge::Exact, 0,
-     "{ .reg .pred p, q, s; setp.ne.u32 s, $c, 0; @ p|q, $a, $b, s; selp.u32 $d, 2, 0, p; @q or.b32 $d, $d, 1; }"},
+     "{ .reg .pred p, q, s; setp.ne.u32 s, $c, 0; @ p|q, $a, $b, s; selp.u32 $d, 2, 0, p; @q "
+     "or.b32 $d, $d, 1; }"},
     // Single and double precision.
     {"float", "{add|sub|mul}{|.rn|.rz|.rm|.rp}{|.ftz}{|.sat}.f32", "F:FF"},
     {"float", "fma.{rn|rz|rm|rp}{|.ftz}{|.sat}.f32", "F:FFF"},
@@ -184,10 +188,12 @@ constexpr Row kRows[] = {
      "{ .reg .pred p, q; setp.lt.s32 p, $a, 0; @ q, p, 0xffffffff; selp.u32 $d, 1, 0, q; }"},
     {"exchange", "vote.sync.ballot.b32", "w:w", Judge::Exact, 0,
      "{ .reg .pred p; setp.lt.s32 p, $a, 0; @ $d, p, 0xffffffff; }"},
-    {"exchange", "match.any.sync.b32", "w:w", Judge::Exact, 0, "and.b32 $a, $a, 3; @ $d, $a, 0xffffffff;"},
+    {"exchange", "match.any.sync.b32", "w:w", Judge::Exact, 0,
+     "and.b32 $a, $a, 3; @ $d, $a, 0xffffffff;"},
     {"exchange", "match.all.sync.b32", "w:w", Judge::Exact, 0,
      "{ .reg .pred p; and.b32 $a, $a, 3; @ $d|p, $a, 0xffffffff; @p or.b32 $d, $d, 1; }"},
-    {"exchange", "redux.sync.{add|min|max}.{u32|s32}", "w:w", Judge::Exact, 0, "@ $d, $a, 0xffffffff;"},
+    {"exchange", "redux.sync.{add|min|max}.{u32|s32}", "w:w", Judge::Exact, 0,
+     "@ $d, $a, 0xffffffff;"},
     {"exchange", "redux.sync.{and|or|xor}.b32", "w:w", Judge::Exact, 0, "@ $d, $a, 0xffffffff;"},
     // Atomics, each thread on a cell of its own: the old value and the new one.
     {"atomic", "atom.shared.{add|min|max}.u32", "w:ww", Judge::Exact, 0, "ATOM32"},
@@ -199,8 +205,10 @@ constexpr Row kRows[] = {
     {"atomic", "atom.shared.{add}.noftz.bf16x2", "Y:YY", Judge::Exact, 0, "ATOM32"},
     // Video.
     {"video", "{vadd|vsub|vabsdiff|vmin|vmax}.{u32|s32}.{u32|s32}.{u32|s32}", "w:ww"},
-    {"video", "{vadd2|vsub2|vabsdiff2|vmin2|vmax2|vavrg2}.u32.u32.u32", "w:www", Judge::Exact, 0, "@ $d, $a, $b, $c;"},
-    {"video", "{vadd4|vsub4|vabsdiff4|vmin4|vmax4|vavrg4}.u32.u32.u32", "w:www", Judge::Exact, 0, "@ $d, $a, $b, $c;"},
+    {"video", "{vadd2|vsub2|vabsdiff2|vmin2|vmax2|vavrg2}.u32.u32.u32", "w:www", Judge::Exact, 0,
+     "@ $d, $a, $b, $c;"},
+    {"video", "{vadd4|vsub4|vabsdiff4|vmin4|vmax4|vavrg4}.u32.u32.u32", "w:www", Judge::Exact, 0,
+     "@ $d, $a, $b, $c;"},
 };
 
 // "a{x|y}b" -> "axb", "ayb"; several groups multiply.
@@ -214,7 +222,8 @@ std::vector<std::string> expand(std::string_view pattern) {
   for (;;) {
     const size_t bar = inside.find('|');
     for (const std::string& tail : tails)
-      all.push_back(std::string(pattern.substr(0, open)) + std::string(inside.substr(0, bar)) + tail);
+      all.push_back(std::string(pattern.substr(0, open)) + std::string(inside.substr(0, bar)) +
+                    tail);
     if (bar == std::string_view::npos) return all;
     inside.remove_prefix(bar + 1);
   }
@@ -236,7 +245,8 @@ std::string text_of(const Row& row, const std::string& name, size_t operands) {
   const std::string opcode = name.substr(0, name.find(' '));
   if (row.text == "MUL24") {
     const bool high = name.find(".hi") != std::string::npos;
-    return std::string("mul24.") + (high ? "hi" : "lo") + name.substr(name.rfind('.')) + " $d, $a, $b;";
+    return std::string("mul24.") + (high ? "hi" : "lo") + name.substr(name.rfind('.')) +
+           " $d, $a, $b;";
   }
   if (row.text == "CVT") {
     // Narrow results stand in wider registers; the 64-bit result register holds them all.
@@ -244,7 +254,9 @@ std::string text_of(const Row& row, const std::string& name, size_t operands) {
   }
   if (row.text == "ATOM32")
     return "{ .reg .u32 at; .reg .b32 old, now; mov.u32 at, cells; mad.lo.u32 at, %index, 4, at; "
-           "st.shared.b32 [at], $a; " + opcode + " old, [at], $b; ld.shared.b32 now, [at]; "
+           "st.shared.b32 [at], $a; " +
+           opcode +
+           " old, [at], $b; ld.shared.b32 now, [at]; "
            "mul.lo.u32 old, old, 31; xor.b32 $d, old, now; }";
   std::string text(row.text);
   replace_all(text, "@ ", opcode + " ");

@@ -29,15 +29,17 @@ Result<Driver> Driver::create() {
   Driver driver;
   driver.library_ = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
   if (driver.library_ == nullptr)
-    return Error(std::string("no CUDA driver: ") + dlerror(),
-                 "run on a machine with a GPU, or put the emulator's library folder into LD_LIBRARY_PATH");
+    return Error(
+        std::string("no CUDA driver: ") + dlerror(),
+        "run on a machine with a GPU, or put the emulator's library folder into LD_LIBRARY_PATH");
   auto* init = find<Status (*)(unsigned)>(driver.library_, "cuInit");
   auto* get = find<Status (*)(int*, int)>(driver.library_, "cuDeviceGet");
   auto* name = find<Status (*)(char*, int, int)>(driver.library_, "cuDeviceGetName");
   auto* version = find<Status (*)(int*)>(driver.library_, "cuDriverGetVersion");
   auto* retain = find<Status (*)(Handle*, int)>(driver.library_, "cuDevicePrimaryCtxRetain");
   auto* current = find<Status (*)(Handle)>(driver.library_, "cuCtxSetCurrent");
-  if (init == nullptr || get == nullptr || name == nullptr || version == nullptr || retain == nullptr || current == nullptr)
+  if (init == nullptr || get == nullptr || name == nullptr || version == nullptr ||
+      retain == nullptr || current == nullptr)
     return Error("the CUDA driver lacks a basic entry point");
   if (Status s = init(0); s != 0) return failed("cuInit", s);
   int device = 0;
@@ -52,7 +54,8 @@ Result<Driver> Driver::create() {
   return driver;
 }
 
-Result<std::vector<uint64_t>> Driver::run(const std::string& ptx, const std::vector<std::vector<uint64_t>>& operands) {
+Result<std::vector<uint64_t>> Driver::run(const std::string& ptx,
+                                          const std::vector<std::vector<uint64_t>>& operands) {
   auto* load = find<Status (*)(Handle*, const void*)>(library_, "cuModuleLoadData");
   auto* unload = find<Status (*)(Handle)>(library_, "cuModuleUnload");
   auto* function = find<Status (*)(Handle*, Handle, const char*)>(library_, "cuModuleGetFunction");
@@ -60,10 +63,11 @@ Result<std::vector<uint64_t>> Driver::run(const std::string& ptx, const std::vec
   auto* free_memory = find<Status (*)(uint64_t)>(library_, "cuMemFree_v2");
   auto* to_device = find<Status (*)(uint64_t, const void*, size_t)>(library_, "cuMemcpyHtoD_v2");
   auto* to_host = find<Status (*)(void*, uint64_t, size_t)>(library_, "cuMemcpyDtoH_v2");
-  auto* launch = find<Status (*)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle,
-                                 void**, void**)>(library_, "cuLaunchKernel");
+  auto* launch = find<Status (*)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                 unsigned, Handle, void**, void**)>(library_, "cuLaunchKernel");
   auto* synchronize = find<Status (*)()>(library_, "cuCtxSynchronize");
-  if (load == nullptr || launch == nullptr || synchronize == nullptr) return Error("the CUDA driver lacks an entry point");
+  if (load == nullptr || launch == nullptr || synchronize == nullptr)
+    return Error("the CUDA driver lacks an entry point");
 
   constexpr size_t kBytes = kThreads * sizeof(uint64_t);
   Handle module = nullptr, kernel = nullptr;

@@ -20,7 +20,7 @@ namespace {
 
 struct Recorded {
   std::string device;
-  std::map<std::string, std::vector<uint64_t>> results;   // by case; empty: the device refused it
+  std::map<std::string, std::vector<uint64_t>> results;  // by case; empty: the device refused it
 };
 
 int record(const char* path) {
@@ -34,7 +34,8 @@ int record(const char* path) {
     std::fprintf(stderr, "cannot write %s\n", path);
     return 2;
   }
-  std::fprintf(file, "weft differential\n%s, driver %d\n", driver->device().c_str(), driver->driver_version());
+  std::fprintf(file, "weft differential\n%s, driver %d\n", driver->device().c_str(),
+               driver->driver_version());
   size_t ran = 0, refused = 0;
   for (const Case& c : all_cases()) {
     std::vector<std::vector<uint64_t>> operands;
@@ -65,7 +66,8 @@ bool read_line(std::FILE* file, std::string& line) {
 bool read(const char* path, Recorded& recorded) {
   std::FILE* file = std::fopen(path, "rb");
   std::string line;
-  if (file == nullptr || !read_line(file, line) || line != "weft differential" || !read_line(file, recorded.device)) {
+  if (file == nullptr || !read_line(file, line) || line != "weft differential" ||
+      !read_line(file, recorded.device)) {
     std::fprintf(stderr, "%s is no record of this suite\n", path);
     return false;
   }
@@ -85,20 +87,26 @@ bool read(const char* path, Recorded& recorded) {
 // A result as a number; packed halves by their worst half are compared as patterns, not here.
 double number(Kind kind, uint64_t bits) {
   switch (kind) {
-    case 'F': return std::bit_cast<float>(static_cast<uint32_t>(bits));
-    case 'D': return std::bit_cast<double>(bits);
-    case 'B': return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-    default: {   // f16
+    case 'F':
+      return std::bit_cast<float>(static_cast<uint32_t>(bits));
+    case 'D':
+      return std::bit_cast<double>(bits);
+    case 'B':
+      return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+    default: {  // f16
       const uint32_t magnitude = bits & 0x7fff;
       double v = magnitude >= 0x7c00   ? (magnitude == 0x7c00 ? INFINITY : NAN)
-                 : magnitude >= 0x0400 ? std::ldexp(1024 + (magnitude & 0x3ff), static_cast<int>(magnitude >> 10) - 25)
+                 : magnitude >= 0x0400 ? std::ldexp(1024 + (magnitude & 0x3ff),
+                                                    static_cast<int>(magnitude >> 10) - 25)
                                        : std::ldexp(magnitude, -24);
       return (bits & 0x8000) != 0 ? -v : v;
     }
   }
 }
 
-int mantissa_bits(Kind kind) { return kind == 'F' ? 23 : kind == 'D' ? 52 : kind == 'B' ? 7 : 10; }
+int mantissa_bits(Kind kind) {
+  return kind == 'F' ? 23 : kind == 'D' ? 52 : kind == 'B' ? 7 : 10;
+}
 
 // Distance in units of the last place of `right`.
 double ulps(Kind kind, uint64_t right_bits, uint64_t ours_bits) {
@@ -142,8 +150,10 @@ int compare(const char* gpu_path, const char* ours_path) {
       if (different++ == 0) first = i;
     }
     if (c.judge == Judge::Approximate) {
-      std::printf("near %-44s %zu of %u differ, by %.3g ulp at most\n", c.name.c_str(), different, kThreads, worst);
-      // The manual's bound holds against the true value for both, so they differ by at most twice that.
+      std::printf("near %-44s %zu of %u differ, by %.3g ulp at most\n", c.name.c_str(), different,
+                  kThreads, worst);
+      // The manual's bound holds against the true value for both, so they differ by at most twice
+      // that.
       if (c.bound > 0 && worst > 2 * c.bound) ++failures;
       ++tally.equal;
       continue;
@@ -153,9 +163,11 @@ int compare(const char* gpu_path, const char* ours_path) {
       continue;
     }
     ++failures;
-    std::printf("FAIL %-44s %zu of %u differ; thread %zu:", c.name.c_str(), different, kThreads, first);
+    std::printf("FAIL %-44s %zu of %u differ; thread %zu:", c.name.c_str(), different, kThreads,
+                first);
     for (size_t k = 0; k < c.operands.size(); ++k)
-      std::printf(" %c=%#llx", static_cast<char>('a' + k), static_cast<unsigned long long>(operand_cells(c, k)[first]));
+      std::printf(" %c=%#llx", static_cast<char>('a' + k),
+                  static_cast<unsigned long long>(operand_cells(c, k)[first]));
     std::printf(" device %#llx emulator %#llx\n", static_cast<unsigned long long>(right[first]),
                 static_cast<unsigned long long>(mine[first]));
   }

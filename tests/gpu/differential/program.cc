@@ -8,14 +8,14 @@ namespace weft::differential {
 
 namespace {
 
-uint64_t mix(uint64_t z) {   // splitmix64's output function
+uint64_t mix(uint64_t z) {  // splitmix64's output function
   z += 0x9e3779b97f4a7c15ull;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
   return z ^ (z >> 31);
 }
 
-uint64_t hash(const std::string& text) {   // FNV-1a
+uint64_t hash(const std::string& text) {  // FNV-1a
   uint64_t h = 0xcbf29ce484222325ull;
   for (unsigned char c : text) h = (h ^ c) * 0x100000001b3ull;
   return h;
@@ -23,41 +23,74 @@ uint64_t hash(const std::string& text) {   // FNV-1a
 
 std::string register_type(Kind kind) {
   switch (kind) {
-    case 'l': return ".b64";
-    case 'D': return ".f64";
-    case 'F': return ".f32";
-    case 'h': case 'H': case 'B': case 'E': case 'V': return ".b16";
-    default: return ".b32";
+    case 'l':
+      return ".b64";
+    case 'D':
+      return ".f64";
+    case 'F':
+      return ".f32";
+    case 'h':
+    case 'H':
+    case 'B':
+    case 'E':
+    case 'V':
+      return ".b16";
+    default:
+      return ".b32";
   }
 }
 
 std::string memory_type(Kind kind) {
   switch (kind) {
-    case 'l': return "b64";
-    case 'D': return "f64";
-    case 'F': return "f32";
-    case 'h': case 'H': case 'B': case 'E': case 'V': return "b16";
-    default: return "b32";
+    case 'l':
+      return "b64";
+    case 'D':
+      return "f64";
+    case 'F':
+      return "f32";
+    case 'h':
+    case 'H':
+    case 'B':
+    case 'E':
+    case 'V':
+      return "b16";
+    default:
+      return "b32";
   }
 }
 
 // Zeros, ones, limits, subnormals, infinities and NaN with both signs, by width.
-constexpr uint16_t kHalfSpecials[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0001,
-                                      0x83ff, 0x0400, 0x7bff, 0xfbff, 0x3800, 0x0200, 0x4248, 0xfe01};
-constexpr uint16_t kBfloatSpecials[] = {0x0000, 0x8000, 0x3f80, 0xbf80, 0x7f80, 0xff80, 0x7fc0, 0x0001,
-                                        0x807f, 0x0080, 0x7f7f, 0xff7f, 0x3f00, 0x0040, 0x4049, 0xffc1};
-constexpr uint32_t kFloatSpecials[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000,
-                                       0x7fc00000, 0x00000001, 0x807fffff, 0x00800000, 0x7f7fffff, 0xff7fffff,
-                                       0x3f000000, 0x00400000, 0x40490fdb, 0x4f000000, 0xcf000000, 0x5f000000,
-                                       0xffc12345, 0x4b000000, 0x3effffff, 0x3fc00000, 0x42fe0000, 0xc2fc0000};
+constexpr uint16_t kHalfSpecials[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00,
+                                      0x7e00, 0x0001, 0x83ff, 0x0400, 0x7bff, 0xfbff,
+                                      0x3800, 0x0200, 0x4248, 0xfe01};
+constexpr uint16_t kBfloatSpecials[] = {0x0000, 0x8000, 0x3f80, 0xbf80, 0x7f80, 0xff80,
+                                        0x7fc0, 0x0001, 0x807f, 0x0080, 0x7f7f, 0xff7f,
+                                        0x3f00, 0x0040, 0x4049, 0xffc1};
+constexpr uint32_t kFloatSpecials[] = {
+    0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x00000001,
+    0x807fffff, 0x00800000, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x00400000, 0x40490fdb, 0x4f000000,
+    0xcf000000, 0x5f000000, 0xffc12345, 0x4b000000, 0x3effffff, 0x3fc00000, 0x42fe0000, 0xc2fc0000};
 constexpr uint64_t kDoubleSpecials[] = {0x0000000000000000, 0x8000000000000000, 0x3ff0000000000000,
                                         0xbff0000000000000, 0x7ff0000000000000, 0xfff0000000000000,
                                         0x7ff8000000000000, 0x0000000000000001, 0x800fffffffffffff,
                                         0x0010000000000000, 0x7fefffffffffffff, 0xffefffffffffffff,
                                         0x41dfffffffc00000, 0xc1e0000000000000, 0x43e0000000000000,
                                         0x3690000000000000, 0x47efffffe0000000, 0x3810000000000000};
-constexpr uint64_t kIntegerSpecials[] = {0, 1, ~0ull, 0x7fff'ffff, 0x8000'0000, 0x7fff'ffff'ffff'ffff,
-                                         0x8000'0000'0000'0000, 0x8000, 0x7fff, 0xffff, 31, 32, 33, 63, 64};
+constexpr uint64_t kIntegerSpecials[] = {0,
+                                         1,
+                                         ~0ull,
+                                         0x7fff'ffff,
+                                         0x8000'0000,
+                                         0x7fff'ffff'ffff'ffff,
+                                         0x8000'0000'0000'0000,
+                                         0x8000,
+                                         0x7fff,
+                                         0xffff,
+                                         31,
+                                         32,
+                                         33,
+                                         63,
+                                         64};
 
 template <typename T, size_t N>
 T pick(const T (&values)[N], uint64_t r) {
@@ -68,9 +101,10 @@ uint64_t half_value(uint64_t r, bool bfloat) {
   const uint64_t kind = r & 7;
   r = mix(r);
   if (kind == 0) return bfloat ? pick(kBfloatSpecials, r) : pick(kHalfSpecials, r);
-  if (kind < 4) {   // moderate magnitudes, so that sums and products stay finite
+  if (kind < 4) {  // moderate magnitudes, so that sums and products stay finite
     const uint64_t exponent = bfloat ? 120 + r % 16 : 8 + r % 14;
-    return (r >> 8 & 0x8000) | (bfloat ? exponent << 7 | (r >> 32 & 0x7f) : exponent << 10 | (r >> 32 & 0x3ff));
+    return (r >> 8 & 0x8000) |
+           (bfloat ? exponent << 7 | (r >> 32 & 0x7f) : exponent << 10 | (r >> 32 & 0x3ff));
   }
   return r >> 16 & 0xffff;
 }
@@ -86,19 +120,32 @@ uint64_t value(Kind kind, uint64_t r) {
       return s & 0xffffffff;
     case 'D':
       if (choice == 0) return pick(kDoubleSpecials, s);
-      if (choice < 4) return (s & 0x8000000000000000) | (1013 + s % 20) << 52 | (mix(s) & 0xfffffffffffff);
-      if (choice == 4) return (s & 0x8000000000000000) | (870 + s % 300) << 52 | (mix(s) & 0xfffffffffffff);
+      if (choice < 4)
+        return (s & 0x8000000000000000) | (1013 + s % 20) << 52 | (mix(s) & 0xfffffffffffff);
+      if (choice == 4)
+        return (s & 0x8000000000000000) | (870 + s % 300) << 52 | (mix(s) & 0xfffffffffffff);
       return s;
-    case 'H': return half_value(s, false);
-    case 'B': return half_value(s, true);
-    case 'X': return half_value(s, false) | half_value(mix(s), false) << 16;
-    case 'Y': return half_value(s, true) | half_value(mix(s), true) << 16;
-    case 'E': case 'V': return s & 0xffff;
-    case 'i': return choice == 0 ? s & 0xffffffff : s % 70;
-    case 'p': return s & 1;
-    case 'h': return (choice == 0 ? pick(kIntegerSpecials, s) : choice < 3 ? s % 200 : s) & 0xffff;
-    case 'w': return (choice == 0 ? pick(kIntegerSpecials, s) : choice < 3 ? s % 2000 : s) & 0xffffffff;
-    default: return choice == 0 ? pick(kIntegerSpecials, s) : choice < 3 ? s % 2000 : s;
+    case 'H':
+      return half_value(s, false);
+    case 'B':
+      return half_value(s, true);
+    case 'X':
+      return half_value(s, false) | half_value(mix(s), false) << 16;
+    case 'Y':
+      return half_value(s, true) | half_value(mix(s), true) << 16;
+    case 'E':
+    case 'V':
+      return s & 0xffff;
+    case 'i':
+      return choice == 0 ? s & 0xffffffff : s % 70;
+    case 'p':
+      return s & 1;
+    case 'h':
+      return (choice == 0 ? pick(kIntegerSpecials, s) : choice < 3 ? s % 200 : s) & 0xffff;
+    case 'w':
+      return (choice == 0 ? pick(kIntegerSpecials, s) : choice < 3 ? s % 2000 : s) & 0xffffffff;
+    default:
+      return choice == 0 ? pick(kIntegerSpecials, s) : choice < 3 ? s % 2000 : s;
   }
 }
 

@@ -11,10 +11,10 @@
 
 namespace weft::differential {
 
-inline constexpr uint32_t kThreads = 2048;   // operands of a case; blocks of 128 threads
+inline constexpr uint32_t kThreads = 2048;  // operands of a case; blocks of 128 threads
 
-// A kernel `run(out, a, b, c)` in which thread i reads 8-byte cell i of each input and writes cell i of
-// the output.
+// A kernel `run(out, a, b, c)` in which thread i reads 8-byte cell i of each input and writes cell
+// i of the output.
 std::string program_of(const Case& c, const std::string& target);
 
 // kThreads cells of operand number `which`, the same on every machine.

@@ -115,15 +115,15 @@ void one_by_one(Warp& w, const Op& op, LaneMask exec, Space space, const T* addr
 // All addresses lie within 2 GiB from `p.low`, whose host address is `at_low`; `readable` bytes
 // follow it.
 template <typename T>
-void take(const Pattern<T>& p, LaneMask exec, std::byte* at_low, uint64_t readable,
-          const T* address, LanePointers& out) {
+void take(const Pattern<T>& p, LaneMask exec, std::byte* at_low, const T* address,
+          LanePointers& out) {
   out.first = at_low;
   if (p.uniform) {
     out.shape = Shape::Uniform;
   } else if (p.contiguous && exec == kAllLanes) {
     out.shape = Shape::Contiguous;
   } else {
-    out.shape = p.high - p.low < kWindow && readable >= kWindow ? Shape::Window : Shape::Offsets;
+    out.shape = Shape::Offsets;
     for (int i = 0; i < kLanes; ++i) out.offset[i] = static_cast<uint32_t>(address[i] - p.low);
   }
 }
@@ -137,7 +137,7 @@ void resolve_shared(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_
   const Pattern<uint32_t> p = find_pattern(address, size, alignment);
   const uint32_t low = p.low & kSharedOffsetMask;
   if (p.misaligned == 0 && uint64_t{low} + (p.high - p.low) + size <= w.block->shared.size()) {
-    take(p, exec, w.block->shared.data() + low, w.block->shared.size() - low, address, out);
+    take(p, exec, w.block->shared.data() + low, address, out);
     return;
   }
   one_by_one(w, op, exec, Space::Shared, address, size, alignment, write, out);
@@ -165,8 +165,7 @@ void resolve(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t align
         }
       }
       if (inside) {
-        take(p, exec, reinterpret_cast<std::byte*>(p.low), cache.ranges[0].last + 1 - p.low,
-             address, out);
+        take(p, exec, reinterpret_cast<std::byte*>(p.low), address, out);
         return;
       }
       if (kSpace == Space::Generic && in_shared_window(p.low) && in_shared_window(p.high)) {
@@ -176,7 +175,7 @@ void resolve(Warp& w, const Op& op, LaneMask exec, uint32_t size, uint32_t align
         if (rank_low == rank_high && owner != nullptr &&
             (p.high & kSharedOffsetMask) + size <= owner->shared.size()) {
           const uint64_t offset = p.low & kSharedOffsetMask;
-          take(p, exec, owner->shared.data() + offset, owner->shared.size() - offset, address, out);
+          take(p, exec, owner->shared.data() + offset, address, out);
           return;
         }
       }

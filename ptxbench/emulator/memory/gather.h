@@ -13,16 +13,12 @@
 
 namespace weft::emulator {
 
-// Bytes that a warp's shuffle of vector registers can reach: addresses this close need no gather.
-inline constexpr uint32_t kWindow = 128;
-
 struct LanePointers {
   enum class Shape : uint8_t {
     Fault,
     Contiguous,  // lane i's bytes follow lane i - 1's; all lanes are active
     Uniform,     // everybody's are the same
     Offsets,     // lane i's are at first + offset[i]; inactive lanes repeat an active one's
-    Window,      // the same, and offsets are below kWindow with as many bytes readable from `first`
     Scattered,   // lane i's are at lane[i]; active lanes only
   } shape = Shape::Fault;
   std::byte* first = nullptr;
@@ -31,6 +27,20 @@ struct LanePointers {
     std::byte* lane[kLanes];
   };
   LanePointers() {}  // the arrays are filled where the shape says so
+
+  // The bytes of an active lane; every lane has `size` of them.
+  std::byte* of(int i, uint32_t size) const {
+    switch (shape) {
+      case Shape::Contiguous:
+        return first + static_cast<uint32_t>(i) * size;
+      case Shape::Uniform:
+        return first;
+      case Shape::Offsets:
+        return first + offset[i];
+      default:
+        return lane[i];
+    }
+  }
 };
 
 // Resolves op.a (64-bit values when `wide`) + op.immediate in `space` for `size` bytes each,

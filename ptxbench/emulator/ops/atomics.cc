@@ -14,6 +14,7 @@
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/lowering.h"
 #include "ptxbench/emulator/memory/access.h"
+#include "ptxbench/emulator/memory/gather.h"
 #include "ptxbench/emulator/numeric/half.h"
 #include "ptxbench/emulator/ops/async_copy.h"
 
@@ -103,8 +104,18 @@ template <typename T>
 using Word = std::conditional_t<sizeof(T) == 2, uint16_t,
                                 std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
 
-template <typename T, typename F>
+// Who else may touch a cell: other workers global memory, nobody a cluster's shared memory.
+enum class Cells : uint8_t { Everybodys, Own };
+
+template <Cells kCells, typename T, typename F>
 T update(std::byte* at, T b, F f) {
+  if constexpr (kCells == Cells::Own) {
+    T old;
+    std::memcpy(&old, at, sizeof old);
+    const T now = f(old, b);
+    std::memcpy(at, &now, sizeof now);
+    return old;
+  }
   std::atomic_ref<Word<T>> cell(*reinterpret_cast<Word<T>*>(at));
   Word<T> old = cell.load(std::memory_order_relaxed);
   while (!cell.compare_exchange_weak(old, std::bit_cast<Word<T>>(f(std::bit_cast<T>(old), b)))) {
@@ -128,6 +139,7 @@ struct Wide {
 struct AtomicOperands final : Extra {
   isa::Space space = isa::Space::Generic;
   bool wide_address = true;
+  Resolver resolve = nullptr;
   uint32_t elements = 1;
   Slot d[8], b[8];
 };
@@ -141,21 +153,32 @@ std::byte* cell_of(Warp& w, const Op& op, const AtomicOperands& o, int lane, uin
                 bytes, bytes, AccessKind::Atomic);
 }
 
-template <typename T, typename F>
-Outcome atomic(Warp& w, const Op& op, LaneMask exec) {
+template <Cells kCells, typename T, typename F>
+Outcome update_cells(Warp& w, const Op& op, LaneMask exec) {
   const AtomicOperands& o = operands_of(op);
   ++w.block->cluster->spin_hints;
+  const uint32_t bytes = static_cast<uint32_t>(sizeof(T)) * o.elements;
+  LanePointers pointers;
+  o.resolve(w, op, exec, bytes, bytes, true, pointers);
+  if (pointers.shape == LanePointers::Shape::Fault) return Outcome::Fault;
   for (LaneMask left = exec; left != 0; left &= left - 1) {
     const int lane = first_lane(left);
-    std::byte* cell = cell_of(w, op, o, lane, static_cast<uint32_t>(sizeof(T)) * o.elements);
-    if (cell == nullptr) return Outcome::Fault;
+    std::byte* cell = pointers.of(lane, bytes);
     for (uint32_t k = 0; k < o.elements; ++k) {
-      const T old = update<T>(cell + k * sizeof(T), w.read<T>(o.b[k])[lane], F{});
+      const T old = update<kCells, T>(cell + k * sizeof(T), w.read<T>(o.b[k])[lane], F{});
       if (o.d[k] != kNoSlot) w.write<T>(o.d[k])[lane] = old;
     }
   }
   return Outcome::Next;
 }
+
+// The handlers of one operation, chosen by the space that the instruction names.
+struct Handlers {
+  Handler everybodys = nullptr, own = nullptr;
+};
+
+template <typename T, typename F>
+constexpr Handlers atomic{update_cells<Cells::Everybodys, T, F>, update_cells<Cells::Own, T, F>};
 
 template <typename T>
 Outcome compare_and_swap(Warp& w, const Op& op, LaneMask exec) {
@@ -197,17 +220,17 @@ Outcome exchange_wide(Warp& w, const Op& op, LaneMask exec) {
   return Outcome::Next;
 }
 
-Handler find_bitwise(std::string_view operation, int bits) {
+Handlers find_bitwise(std::string_view operation, int bits) {
   const bool wide = bits == 64;
   if (operation == "and") return wide ? atomic<uint64_t, And> : atomic<uint32_t, And>;
   if (operation == "or") return wide ? atomic<uint64_t, Or> : atomic<uint32_t, Or>;
   if (operation == "xor") return wide ? atomic<uint64_t, Xor> : atomic<uint32_t, Xor>;
-  if (bits == 128) return exchange_wide;
+  if (bits == 128) return {exchange_wide, exchange_wide};
   return wide ? atomic<uint64_t, Exchange> : atomic<uint32_t, Exchange>;
 }
 
 template <typename Format>
-Handler find_half(std::string_view operation, int bits) {
+Handlers find_half(std::string_view operation, int bits) {
   const bool packed = bits == 32;
   if (operation == "add")
     return packed ? atomic<uint32_t, HalfUpdate<Format, Add>>
@@ -220,26 +243,26 @@ Handler find_half(std::string_view operation, int bits) {
 }
 
 template <typename T>
-Handler find_arithmetic(std::string_view operation) {
+Handlers find_arithmetic(std::string_view operation) {
   if (operation == "add") return atomic<T, Add>;
   if (operation == "min") return atomic<T, Minimum>;
   return atomic<T, Maximum>;
 }
 
-Handler find_handler(std::string_view operation, Type type) {
+Handlers find_handlers(std::string_view operation, Type type) {
   const int bits = isa::bits(type);
   if (operation == "inc") return atomic<uint32_t, Increment>;
   if (operation == "dec") return atomic<uint32_t, Decrement>;
   if (operation == "cas") {
     switch (bits) {
       case 16:
-        return compare_and_swap<uint16_t>;
+        return {compare_and_swap<uint16_t>, compare_and_swap<uint16_t>};
       case 32:
-        return compare_and_swap<uint32_t>;
+        return {compare_and_swap<uint32_t>, compare_and_swap<uint32_t>};
       case 64:
-        return compare_and_swap<uint64_t>;
+        return {compare_and_swap<uint64_t>, compare_and_swap<uint64_t>};
       default:
-        return compare_and_swap<Wide>;
+        return {compare_and_swap<Wide>, compare_and_swap<Wide>};
     }
   }
   if (operation == "and" || operation == "or" || operation == "xor" || operation == "exch")
@@ -254,9 +277,9 @@ Handler find_handler(std::string_view operation, Type type) {
     case Type::S64:
       return find_arithmetic<int64_t>(operation);
     case Type::F32:
-      return operation == "add" ? atomic<float, Add> : nullptr;
+      return operation == "add" ? atomic<float, Add> : Handlers{};
     case Type::F64:
-      return operation == "add" ? atomic<double, Add> : nullptr;
+      return operation == "add" ? atomic<double, Add> : Handlers{};
     case Type::F16:
     case Type::F16x2:
       return find_half<numeric::F16>(operation, bits);
@@ -264,7 +287,7 @@ Handler find_handler(std::string_view operation, Type type) {
     case Type::Bf16x2:
       return find_half<numeric::Bf16>(operation, bits);
     default:
-      return nullptr;
+      return {};
   }
 }
 
@@ -280,8 +303,9 @@ Result<Done> lower_atomic(Lowering& l, const ptx::Instruction& i) {
   if (!returns && i.has("async")) return lower_reduce_async(l, i);
   const std::string_view operation = operation_of(i);
   const Type type = i.types.empty() ? Type::B32 : i.types[0];
-  const Handler handler = find_handler(operation, type);
-  if (handler == nullptr) return l.unsupported(fmt::format("{} is not executed yet", i.spelling()));
+  const Handlers handlers = find_handlers(operation, type);
+  if (handlers.everybodys == nullptr)
+    return l.unsupported(fmt::format("{} is not executed yet", i.spelling()));
   auto operands = std::make_unique<AtomicOperands>();
   size_t next = 0;
   if (returns) {
@@ -298,9 +322,12 @@ Result<Done> lower_atomic(Lowering& l, const ptx::Instruction& i) {
   operands->elements = static_cast<uint32_t>(values.size());
   operands->space = address.space;
   operands->wide_address = address.wide;
+  operands->resolve = find_resolver(address.space, address.wide);
   const Slot swap = operation == "cas" ? TRY(l.source(i.operands[next], type)) : kNoSlot;
   AtomicOperands* kept = l.keep(std::move(operands));
-  Op& op = l.emit(handler);
+  const bool own =
+      address.space == isa::Space::Shared || address.space == isa::Space::SharedCluster;
+  Op& op = l.emit(own ? handlers.own : handlers.everybodys);
   op.a = address.slot;
   op.c = swap;
   op.immediate = address.offset;

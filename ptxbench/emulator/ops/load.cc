@@ -24,18 +24,33 @@ Register extend(Memory value) {
   }
 }
 
-// value[i] = the element at first + offset[i]. Written lane by lane, the values would leave the
-// store buffer before a vector load may read them; gathers and registers make wide stores of them.
+#if defined(__AVX2__)
+// Eight words at first + at[i]. Groups of lanes that read one word or neighbours are common where a
+// block's rows are shorter than a warp; they need no gather.
+inline __m256i gather_words(const std::byte* first, const uint32_t* at) {
+  const __m256i offsets = _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
+  const __m256i apart = _mm256_sub_epi32(offsets, _mm256_set1_epi32(static_cast<int>(at[0])));
+  if (_mm256_testz_si256(apart, apart)) {
+    int word;
+    std::memcpy(&word, first + at[0], sizeof word);
+    return _mm256_set1_epi32(word);
+  }
+  const __m256i steps = _mm256_xor_si256(apart, _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
+  if (_mm256_testz_si256(steps, steps))
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first + at[0]));
+  return _mm256_i32gather_epi32(reinterpret_cast<const int*>(first), offsets, 1);
+}
+#endif
+
+// value[i] = the element at first + at[i]. Written lane by lane, the values would leave the store
+// buffer before a vector load may read them; registers make wide stores of them.
 template <typename Memory, typename Register, Order kOrder>
 inline void gather(const std::byte* first, const uint32_t* at, Register* value) {
 #if defined(__AVX2__)
   constexpr bool kPlain = kOrder == Order::Weak && sizeof(Memory) == sizeof(Register);
   if constexpr (kPlain && sizeof(Memory) == 4) {
-    for (int i = 0; i < kLanes; i += 8) {
-      const __m256i offsets = _mm256_load_si256(reinterpret_cast<const __m256i*>(at + i));
-      const __m256i lanes = _mm256_i32gather_epi32(reinterpret_cast<const int*>(first), offsets, 1);
-      _mm256_store_si256(reinterpret_cast<__m256i*>(value + i), lanes);
-    }
+    for (int i = 0; i < kLanes; i += 8)
+      _mm256_store_si256(reinterpret_cast<__m256i*>(value + i), gather_words(first, at + i));
     return;
   }
   if constexpr (kPlain && sizeof(Memory) == 8) {
@@ -51,34 +66,6 @@ inline void gather(const std::byte* first, const uint32_t* at, Register* value) 
   for (int i = 0; i < kLanes; ++i)
     value[i] = extend<Memory, Register>(load_one<Memory, kOrder>(first + at[i]));
 }
-
-#if defined(__AVX2__)
-// The words at first + at[i], all of them in the first kWindow bytes: four vectors hold the window,
-// and each lane picks a word of one of them.
-inline void shuffle_window(const std::byte* first, const uint32_t* at, LaneMask exec, uint32_t* d) {
-  static_assert(kWindow == 4 * 32);
-  __m256i window[4];
-  for (int k = 0; k < 4; ++k)
-    window[k] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first) + k);
-  alignas(64) uint32_t value[kLanes];
-  uint32_t* to = exec == kAllLanes ? d : value;
-  for (int i = 0; i < kLanes; i += 8) {
-    const __m256i word =
-        _mm256_srli_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(at + i)), 2);
-    // Bits 3 and 4 of the word number say which vector; as sign bits they steer the blends.
-    const __m256 bit3 = _mm256_castsi256_ps(_mm256_slli_epi32(word, 28));
-    const __m256 bit4 = _mm256_castsi256_ps(_mm256_slli_epi32(word, 27));
-    auto pick = [&](int k) {
-      return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(window[k], word));
-    };
-    const __m256 lower = _mm256_blendv_ps(pick(0), pick(1), bit3);
-    const __m256 upper = _mm256_blendv_ps(pick(2), pick(3), bit3);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(to + i),
-                       _mm256_castps_si256(_mm256_blendv_ps(lower, upper, bit4)));
-  }
-  if (exec != kAllLanes) merge_lanes(exec, d, value);
-}
-#endif
 
 template <typename Memory, typename Register, int kElements, Order kOrder>
 Outcome load(Warp& w, const Op& op, LaneMask exec) {
@@ -118,15 +105,6 @@ Outcome load(Warp& w, const Op& op, LaneMask exec) {
         }
       }
       break;
-    case Shape::Window:
-#if defined(__AVX2__)
-      if constexpr (kOrder == Order::Weak && sizeof(Memory) == 4 && sizeof(Register) == 4 &&
-                    kElements == 1) {
-        shuffle_window(pointers.first, pointers.offset, exec, w.write<uint32_t>(t.slots[0]));
-        break;
-      }
-#endif
-      [[fallthrough]];
     case Shape::Offsets:
       for (int k = 0; k < kElements; ++k) {
         Register* d = w.write<Register>(t.slots[k]);

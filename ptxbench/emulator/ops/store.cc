@@ -40,7 +40,6 @@ Outcome store(Warp& w, const Op& op, LaneMask exec) {
       // Which lane's value stays is undefined; the last one's, as when they write in turn.
       put(pointers.first, 31 - std::countl_zero(exec));
       break;
-    case Shape::Window:
     case Shape::Offsets:
       if (exec == kAllLanes) {
         for (int i = 0; i < kLanes; ++i) put(pointers.first + pointers.offset[i], i);

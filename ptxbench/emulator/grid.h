@@ -49,7 +49,7 @@ struct GridRun {
   void record(Fault fault);
   // A latency for asynchronous work, in cluster clock ticks: fixed without a seed, else drawn from
   // it.
-  uint64_t latency(Cluster& cluster, uint64_t typical) const;
+  uint64_t latency(Cluster& of, uint64_t typical) const;
 };
 
 }  // namespace weft::emulator

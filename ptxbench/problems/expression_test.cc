@@ -31,7 +31,9 @@ TEST(Expression, RefusesWhatItDoesNotKnow) {
     EXPECT_FALSE(evaluate(text, kAxes).ok()) << text;
   }
   EXPECT_FALSE(evaluate(std::string(100000, '('), kAxes).ok());
-  EXPECT_FALSE(evaluate(std::string(100000, '-') + "1", kAxes).ok());
+  std::string minuses(100000, '-');
+  minuses.push_back('1');
+  EXPECT_FALSE(evaluate(minuses, kAxes).ok());
 }
 
 TEST(Expression, SuggestsAxes) {

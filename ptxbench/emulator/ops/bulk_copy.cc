@@ -202,8 +202,13 @@ std::array<Space, 2> copy_direction(const ptx::Instruction& i) {
 }
 
 // The reduction that the modifiers name; nullptr for a plain copy.
-Result<Combine> reduction(Lowering& l, const ptx::Instruction& i) {
-  if (!i.has("reduce")) return Combine{nullptr};
+// A struct, since GCC takes a Result of a bare function pointer for a class that shadows its members.
+struct Reduction {
+  Combine combine;
+};
+
+Result<Reduction> reduction(Lowering& l, const ptx::Instruction& i) {
+  if (!i.has("reduce")) return Reduction{nullptr};
   constexpr std::string_view kOperations[] = {"add", "min", "max", "inc",
                                               "dec", "and", "or",  "xor"};
   for (const std::string_view operation : kOperations)
@@ -214,7 +219,7 @@ Result<Combine> reduction(Lowering& l, const ptx::Instruction& i) {
       if (bitwise && isa::bits(type) == 32) type = Type::B32;
       if (bitwise && isa::bits(type) == 64) type = Type::B64;
       if (operation == "add" && type == Type::S64) type = Type::U64;
-      if (const Combine combine = find_reduction(operation, type)) return combine;
+      if (const Combine combine = find_reduction(operation, type)) return Reduction{combine};
     }
   return l.error("cp.reduce.async.bulk does not combine this operation and type",
                  "see the table of operations and types in PTX ISA 9.7.9.25.4.2");
@@ -243,7 +248,7 @@ Result<Done> lower_bulk_copy(Lowering& l, const ptx::Instruction& i) {
   }
   const auto [to, from] = copy_direction(i);
   auto form = std::make_unique<BulkForm>();
-  form->combine = TRY(reduction(l, i));
+  form->combine = TRY(reduction(l, i)).combine;
   form->source = TRY(l.address(i.operands[1], from));
   form->size = TRY(l.source(i.operands[2], Type::U32));
   size_t next = 3;

@@ -65,20 +65,21 @@ void multiply_floats(Warp& warp, const MmaPlan& plan, const MatrixStep& step) {
 // The products of one instruction fit 32 bits; only their sum with c may not.
 void multiply_integers(Warp& warp, const MmaPlan& plan, const MatrixStep& step) {
   alignas(64) int32_t sums[4][32];
+  const int count = std::min<int>(plan.d_count, 4);
   int32_t* parts[4] = {sums[0], sums[1], sums[2], sums[3]};
   std::memset(sums, 0, sizeof sums);
   if (plan.shape.a == TileElement::B1)
     accumulate_bits(plan.shape, {&step, 1}, plan.bits, parts);
   else
     accumulate(tile_engine(), plan.shape, {&step, 1}, parts);
-  for (int r = 0; r < plan.d_count; ++r) {
+  for (int r = 0; r < count; ++r) {
     const auto* c = warp.read<int32_t>(plan.c[r]);
     for (int lane = 0; lane < 32; ++lane)
       sums[r][lane] = plan.saturate ? add_saturating(c[lane], sums[r][lane])
                                     : static_cast<int32_t>(static_cast<uint32_t>(c[lane]) +
                                                            static_cast<uint32_t>(sums[r][lane]));
   }
-  for (int r = 0; r < plan.d_count; ++r)
+  for (int r = 0; r < count; ++r)
     std::memcpy(warp.write<std::byte>(plan.d[r]), sums[r], kRegisterBytes);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Counting, finding, extracting and inserting bits (PTX ISA 9.7.1.14 to 9.7.1.23). Positions and
-// widths beyond the register follow the manual's pseudo-code, which never shifts by too much.
+// widths beyond the register follow the manual's pseudo-code, which never shifts by too much. It
+// restricts them to their low 8 bits; an H200 does so for 32-bit registers only, and takes all 32
+// bits of a position or width in 64-bit ones.
 #pragma once
 
 #include <bit>
@@ -81,12 +83,20 @@ constexpr U low_bits(uint32_t count) {
                          : static_cast<U>((U{1} << (count & (kWidth - 1))) - 1);
 }
 
+// A position or length as the device sees it, brought to the width where larger ones mean the same.
+template <typename T>
+constexpr uint32_t field_amount(uint32_t amount) {
+  constexpr uint32_t kWidth = sizeof(T) * 8;
+  const uint32_t seen = kWidth == 64 ? amount : amount & 0xff;
+  return seen < kWidth ? seen : kWidth;
+}
+
 struct ExtractField {
   template <std::integral T>
   constexpr T operator()(T a, uint32_t b, uint32_t c) const {
     using U = std::make_unsigned_t<T>;
     constexpr uint32_t kTop = sizeof(T) * 8 - 1;
-    const uint32_t position = b & 0xff, length = c & 0xff;
+    const uint32_t position = field_amount<T>(b), length = field_amount<T>(c);
     const U mask = low_bits<U>(length);
     const U field = position > kTop ? U{0} : static_cast<U>(static_cast<U>(a) >> (position & kTop));
     if constexpr (std::is_signed_v<T>) {
@@ -105,7 +115,7 @@ struct InsertField {
   template <std::unsigned_integral U>
   constexpr U operator()(U a, U b, uint32_t c, uint32_t d) const {
     constexpr uint32_t kTop = sizeof(U) * 8 - 1;
-    const uint32_t position = c & 0xff, length = d & 0xff;
+    const uint32_t position = field_amount<U>(c), length = field_amount<U>(d);
     if (position > kTop) return b;
     const U mask = static_cast<U>(low_bits<U>(length) << position);
     return static_cast<U>((b & ~mask) | (static_cast<U>(a << position) & mask));

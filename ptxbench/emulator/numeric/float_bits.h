@@ -53,6 +53,11 @@ constexpr bool is_nan(T value) {
   return value != value;
 }
 
+// What f64 instructions make of a NaN operand: its sign and payload stay.
+constexpr double quieted(double nan) {
+  return from_bits<double>(bits_of(nan) | FloatBits<double>::kQuiet);
+}
+
 // f32 results that are NaN lose their payload. f64 instructions keep it, and the one that the host
 // makes out of nothing is the device's: so f64 values pass unchanged.
 constexpr float canonical(float value) {

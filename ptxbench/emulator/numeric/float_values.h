@@ -30,7 +30,7 @@ struct FloatSubtract {
   }
   template <typename T>
   T operator()(T a, T b, Rounding rounding) const {
-    return add(a, -b, rounding);
+    return add(a, is_nan(b) ? b : -b, rounding);
   }
 };
 
@@ -47,7 +47,7 @@ struct FloatMultiply {
 
 struct FloatFma {
   float operator()(float a, float b, float c) const { return __builtin_fmaf(a, b, c); }
-  double operator()(double a, double b, double c) const { return __builtin_fma(a, b, c); }
+  double operator()(double a, double b, double c) const { return nearest_fma(a, b, c); }
   template <typename T>
   T operator()(T a, T b, T c, Rounding rounding) const {
     return fused_multiply_add(a, b, c, rounding);

@@ -108,12 +108,19 @@ TEST(Bits, CountAndFind) {
   EXPECT_EQ(FindNthSet{}(0xaaaaaaaau, 2, 0), 0xffffffffu);
 }
 
+// 64-bit forms look at all bits of a position or length, as recorded on an H200; the manual speaks
+// of the low 8 only.
+template <typename T>
+int amount(uint32_t bits) {
+  return static_cast<int>(sizeof(T) == 8 ? std::min(bits, 1000u) : bits & 0xff);
+}
+
 // The manual's pseudo-code of bfe, one bit at a time.
 template <typename T>
 T extract_slowly(T a, uint32_t b, uint32_t c) {
   using U = std::make_unsigned_t<T>;
   const int top = sizeof(T) * 8 - 1;
-  const int position = static_cast<int>(b & 0xff), length = static_cast<int>(c & 0xff);
+  const int position = amount<T>(b), length = amount<T>(c);
   const auto bit = [&](int k) { return static_cast<U>(a) >> k & 1; };
   const U sign =
       !std::is_signed_v<T> || length == 0 ? U{0} : bit(std::min(position + length - 1, top));
@@ -126,7 +133,7 @@ T extract_slowly(T a, uint32_t b, uint32_t c) {
 template <typename U>
 U insert_slowly(U a, U b, uint32_t c, uint32_t d) {
   const int top = sizeof(U) * 8 - 1;
-  const int position = static_cast<int>(c & 0xff), length = static_cast<int>(d & 0xff);
+  const int position = amount<U>(c), length = amount<U>(d);
   U f = b;
   for (int i = 0; i < length && position + i <= top; ++i)
     f = (f & ~(U{1} << (position + i))) | (a >> i & 1) << (position + i);
@@ -150,6 +157,18 @@ TEST(Bits, FieldsMatchTheManualBitByBit) {
     EXPECT_EQ(InsertField{}(static_cast<uint32_t>(a), static_cast<uint32_t>(b), position, length),
               insert_slowly(static_cast<uint32_t>(a), static_cast<uint32_t>(b), position, length));
   }
+}
+
+// Expectations: recorded on an H200 (tests/gpu/differential).
+TEST(Bits, WideFieldsTakeWholePositionsAndLengths) {
+  EXPECT_EQ(ExtractField{}(uint64_t{0x8110bf74a83046db}, 0xbu, 0x2f582521u), 0x102217ee950608u);
+  EXPECT_EQ(ExtractField{}(uint64_t{0xf06f18a97e53fb45}, 0x2dc74f07u, 0x38u), 0u);
+  EXPECT_EQ(ExtractField{}(static_cast<int64_t>(0xd624c58db001d1e4), 0xau, 0x468911fu),
+            static_cast<int64_t>(0xfff58931636c0074));
+  EXPECT_EQ(ExtractField{}(static_cast<int64_t>(0xb08ae5b7a57bac2e), 0xffc9ee33u, 0x1bu), -1);
+  EXPECT_EQ(
+      InsertField{}(uint64_t{0x6f1c7b5b26122499}, uint64_t{0xacbf513da86519fd}, 0xbc6b0305u, 13u),
+      0xacbf513da86519fdu);
 }
 
 TEST(Bits, SignExtensionAndMasks) {

@@ -125,11 +125,13 @@ constexpr float decode_ue8m0(uint32_t code) {
   return from_bits<float>(code == 0 ? 0x400000u : code << 23);
 }
 
-// tf32: an f32 whose low 13 bits are zero.
+// tf32: an f32 whose low 13 bits are zero. .rna keeps the upper bits of a NaN, whatever they are;
+// the other roundings make one of their own. Both as recorded on an H200.
 constexpr uint32_t round_to_tf32(float value, NarrowRounding rounding, Overflow overflow) {
   const uint32_t bits = bits_of(value), magnitude = bits & ~FloatBits<float>::kSign;
   const uint32_t sign = bits & FloatBits<float>::kSign;
-  if (magnitude > FloatBits<float>::kInfinity) return FloatBits<float>::kNan;
+  if (magnitude > FloatBits<float>::kInfinity)
+    return (rounding == NarrowRounding::NearestAway ? bits : FloatBits<float>::kNan) & ~0x1fffu;
   uint32_t rounded = magnitude;
   if (rounding == NarrowRounding::NearestAway)
     rounded += 0x1000;

@@ -144,7 +144,11 @@ TEST(TensorFloat, RoundsToTenBits) {
   EXPECT_EQ(round_to_tf32(-tie, NarrowRounding::Zero, Overflow::Infinity), 0xbf800000u);
   EXPECT_EQ(round_to_tf32(FLT_MAX, NarrowRounding::Nearest, Overflow::Infinity), 0x7f800000u);
   EXPECT_EQ(round_to_tf32(FLT_MAX, NarrowRounding::Nearest, Overflow::Finite), 0x7f7fe000u);
-  EXPECT_EQ(round_to_tf32(NAN, NarrowRounding::NearestAway, Overflow::Finite), 0x7fffffffu);
+  // Recorded on an H200.
+  const float nan = from_bits<float>(0xffde538e);
+  EXPECT_EQ(round_to_tf32(nan, NarrowRounding::NearestAway, Overflow::Infinity), 0xffde4000u);
+  EXPECT_EQ(round_to_tf32(nan, NarrowRounding::Nearest, Overflow::Infinity), 0x7fffe000u);
+  EXPECT_EQ(round_to_tf32(nan, NarrowRounding::Zero, Overflow::Infinity), 0x7fffe000u);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ bool is_special(double value) {
 }  // namespace
 
 double fused_multiply_add(double a, double b, double c, Rounding rounding) {
-  const double nearest = std::fma(a, b, c);
+  const double nearest = nearest_fma(a, b, c);
   if (rounding == Rounding::Nearest || is_special(a) || is_special(b) || is_special(c))
     return nearest;
   const Quad product = Quad{a} * Quad{b};
@@ -43,6 +43,7 @@ double fused_multiply_add(double a, double b, double c, Rounding rounding) {
 }
 
 double add(double a, double b, Rounding rounding) {
+  if (is_special(a) || is_special(b)) return a + b;
   return fused_multiply_add(a, 1.0, b, rounding);
 }
 

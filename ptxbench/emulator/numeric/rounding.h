@@ -89,6 +89,12 @@ inline float square_root(float a, Rounding rounding) {
   return to_float(rounded_to_odd(root, std::fma(-root, root, double{a})), rounding);
 }
 
+// An addend that is NaN wins over the factors, as recorded on an H200; the host would choose by the
+// instruction that the compiler picked.
+inline double nearest_fma(double a, double b, double c) {
+  return is_nan(c) ? quieted(c) : __builtin_fma(a, b, c);
+}
+
 // Out of line: the 113-bit format is made of library calls.
 double fused_multiply_add(double a, double b, double c, Rounding rounding);
 double add(double a, double b, Rounding rounding);

@@ -200,6 +200,17 @@ TEST(Modifiers, SaturationFlushingAndNan) {
   EXPECT_EQ(bits_of(Keeping{}(from_bits<float>(0xffc00001u), 1.0f)), 0x7fffffffu);
 }
 
+// Expectations: recorded on an H200 (tests/gpu/differential).
+TEST(NanOperands, KeepTheirPayloadInDouble) {
+  const double nan = from_bits<double>(0x7ff6d10936b6e082), number = 0x1.fc0c4de43ad9fp-1000;
+  const Directed<FloatSubtract, Rounding::Down> subtract(0);
+  EXPECT_EQ(bits_of(subtract(number, nan)), 0x7ffed10936b6e082u);
+  const Nearest<FloatFma, Subnormals::Keep> fma;
+  EXPECT_EQ(bits_of(fma(from_bits<double>(0x7ffe92eb1daa4a58), 2.0,
+                        from_bits<double>(0x7ff8000000000000))),
+            0x7ff8000000000000u);
+}
+
 TEST(Extremum, NanGivesWayAndZerosAreOrdered) {
   const float nan = from_bits<float>(0xffc12345u);
   constexpr auto kMin = Extremum::Minimum;

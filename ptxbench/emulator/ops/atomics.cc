@@ -30,8 +30,8 @@ struct Add {
   template <typename T>
   T operator()(T old, T b) const {
     if constexpr (std::is_same_v<T, float>) {
-      // atom.add.f32 flushes nothing on global memory (section 9.7.13.2); plain addition.
-      return old + b;
+      // Flushes nothing on global memory (section 9.7.13.2), nor on shared memory of an H200.
+      return numeric::canonical(old + b);
     } else {
       return static_cast<T>(old + b);
     }

@@ -289,7 +289,8 @@ Outcome test_property(Warp& warp, const Op& op, LaneMask exec) {
         holds = bits > F::kInfinity;
         break;
       case Test::Normal:
-        holds = has_exponent && bits < F::kInfinity;
+        // Zero is normal too, as recorded on an H200.
+        holds = bits == 0 || (has_exponent && bits < F::kInfinity);
         break;
       case Test::Subnormal:
         holds = bits != 0 && !has_exponent;

@@ -41,7 +41,8 @@ Result<Done> divide(Lowering& l, const Instruction& i) {
   return rounded_form<numeric::FloatDivide, 2>(l, i);
 }
 
-// abs and neg change the sign only. f64 passes NaN unchanged; an f32 NaN becomes the canonical one.
+// abs and neg change the sign only. An f32 NaN becomes the canonical one. A f64 NaN keeps its sign,
+// as recorded on an H200: there the sign is a modifier of an addition's operand, which spares NaN.
 template <bool kNegate, bool kFlush>
 struct ChangeSign {
   template <std::floating_point T>
@@ -49,7 +50,10 @@ struct ChangeSign {
     using F = numeric::FloatBits<T>;
     const auto bits = numeric::bits_of(a);
     T value = numeric::from_bits<T>(kNegate ? bits ^ F::kSign : bits & ~F::kSign);
-    value = numeric::canonical(value);
+    if constexpr (sizeof(T) == 8)
+      value = numeric::is_nan(a) ? numeric::quieted(a) : value;
+    else
+      value = numeric::canonical(value);
     return kFlush ? numeric::flushed(value) : value;
   }
 };

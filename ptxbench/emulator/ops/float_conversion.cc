@@ -36,6 +36,10 @@ struct Widen {
   float operator()(uint16_t half) const { return Format::to_float(half); }
 };
 
+struct Keep {
+  uint32_t operator()(uint32_t bits) const { return bits; }
+};
+
 // --- integers to floats --------------------------------------------------------------------------
 
 template <typename F>
@@ -163,7 +167,8 @@ struct Adjust : FlaggedFunctor {
 struct ToDouble : FlaggedFunctor {
   using FlaggedFunctor::FlaggedFunctor;
   double operator()(float value) const {
-    const double result = flags & kFlush ? numeric::flushed(value) : value;
+    // Without .ftz a NaN keeps its sign and payload.
+    const double result = flags & kFlush ? numeric::canonical(numeric::flushed(value)) : value;
     return flags & kSaturate ? numeric::saturated(result) : result;
   }
 };
@@ -171,7 +176,8 @@ struct ToDouble : FlaggedFunctor {
 struct ToFloat : FlaggedFunctor {
   using FlaggedFunctor::FlaggedFunctor;
   float operator()(double value) const {
-    float result = numeric::canonical(numeric::to_float(value, float_rounding(flags)));
+    // A NaN keeps its sign and the upper bits of its payload.
+    float result = numeric::to_float(value, float_rounding(flags));
     if (flags & kFlush) result = numeric::flushed(result);
     return flags & kSaturate ? numeric::saturated(result) : result;
   }
@@ -184,15 +190,27 @@ struct ToHalf {
   }
 };
 
+// f16 from a f64 NaN: its sign and the upper bits of its payload. f32 ones become canonical.
+uint16_t half_of_nan(double nan) {
+  const uint64_t bits = numeric::bits_of(nan);
+  return static_cast<uint16_t>((bits >> 48 & 0x8000) | 0x7e00 | (bits >> 42 & 0x1ff));
+}
+
 template <numeric::NarrowFormat kFormat>
 struct ToHalfModified : FlaggedFunctor {
   using FlaggedFunctor::FlaggedFunctor;
   uint16_t operator()(double value) const {
+    const bool from_nan = kFormat.mantissa_bits == 10 && numeric::is_nan(value);
+    return from_nan && (flags & kSaturate) == 0 ? half_of_nan(value) : rounded(value);
+  }
+  uint16_t operator()(float value) const { return rounded(double{value}); }
+
+ private:
+  uint16_t rounded(double value) const {
     const double input = flags & kSaturate ? numeric::saturated(value) : value;
     const uint32_t half = numeric::encode(kFormat, input, rounding_of(flags), overflow_of(flags));
     return static_cast<uint16_t>(flags & kRelu && half & 0x8000 ? 0 : half);
   }
-  uint16_t operator()(float value) const { return (*this)(double{value}); }
 };
 
 struct ToTf32 : FlaggedFunctor {
@@ -303,6 +321,13 @@ Result<Done> float_to_float(Lowering& l, const Instruction& i, Slot d) {
   Source source = TRY(float_source(l, i, i.types[1]));
   uint32_t flags = conversion_flags(i);
   const auto whole = integer_rounding(i);
+  // The upper half of an f32 as it is, NaN included.
+  if (target == Type::F32 && i.types[1] == Type::Bf16 && flags == 0 && !whole) {
+    Op& op = l.emit(unary<Keep, uint32_t>);
+    op.d = d;
+    op.a = source.slot;
+    return Done{};
+  }
   if (whole) flags = (flags & ~kRoundingBits) | static_cast<uint32_t>(*whole);
   // A half rounded to a whole number: round in f32, then narrow, which is exact.
   if (whole && is_half(target)) {

@@ -23,7 +23,9 @@ enum class Judge : uint8_t {
 };
 
 struct Case {
-  std::string name;  // the instruction with its modifiers: "add.sat.s32"
+  // The instruction with its modifiers: "add.sat.s32", unlike all others. "/64" puts the result
+  // into a register of that width and leaves the operands alike.
+  std::string name;
   std::string family;
   std::string text;  // PTX with $d, $a, $b, $c for registers
   Kind result = 'w';

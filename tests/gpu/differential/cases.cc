@@ -143,7 +143,7 @@ constexpr Row kRows[] = {
     {"approximate", "tanh.approx.{bf16}", "B:B", Judge::Approximate, 0},
     {"approximate", "ex2.approx.ftz.bf16", "B:B", Judge::Approximate, 0},
     // Conversions.
-    {"conversion", "cvt.{u8|s8|u16|s16|u64|s64}.u32", "l:w", Judge::Exact, 0, "CVT"},
+    {"conversion", "cvt.{u8|s8|u16|s16}.u32/64", "l:w", Judge::Exact, 0, "CVT"},
     {"conversion", "cvt{|.sat}.{u8|s8|u16|s16}.{u32|s32}", "w:w"},
     {"conversion", "cvt.sat.{u32|s32}.{u64|s64}", "w:l"},
     {"conversion", "cvt.{u64|s64}.{u32|s32}", "l:w"},
@@ -242,7 +242,7 @@ void replace_all(std::string& text, std::string_view from, const std::string& to
 
 std::string text_of(const Row& row, const std::string& name, size_t operands) {
   if (row.text.empty()) return usual(name, operands);
-  const std::string opcode = name.substr(0, name.find(' '));
+  const std::string opcode = name.substr(0, name.find_first_of(" /"));
   if (row.text == "MUL24") {
     const bool high = name.find(".hi") != std::string::npos;
     return std::string("mul24.") + (high ? "hi" : "lo") + name.substr(name.rfind('.')) +

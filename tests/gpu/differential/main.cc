@@ -2,7 +2,10 @@
 
 // differential record FILE        runs every case on the device at hand and writes what it stored
 // differential compare GPU OURS   compares two such files, case by case
-// differential digest FILE        prints one line per exact case: a digest of the results (for CI)
+// differential digest FILE        prints one line per exact case: a digest of the results
+// differential check DIGESTS      runs every exact case on the device at hand and compares with
+// digests
+//                                 that were recorded on another (for CI)
 
 #include <bit>
 #include <cmath>
@@ -178,18 +181,76 @@ int compare(const char* gpu_path, const char* ours_path) {
   return failures == 0 ? 0 : 1;
 }
 
+std::string digest_of(const std::vector<uint64_t>& cells) {  // FNV-1a by cells
+  uint64_t h = 0xcbf29ce484222325ull;
+  for (uint64_t cell : cells) h = (h ^ cell) * 0x100000001b3ull;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(h));
+  return text;
+}
+
 int digest(const char* path) {
   Recorded recorded;
   if (!read(path, recorded)) return 2;
   std::printf("# %s\n", recorded.device.c_str());
   for (const Case& c : all_cases()) {
     const auto& cells = recorded.results[c.name];
-    if (c.judge != Judge::Exact || cells.empty()) continue;
-    uint64_t h = 0xcbf29ce484222325ull;
-    for (uint64_t cell : cells) h = (h ^ cell) * 0x100000001b3ull;
-    std::printf("%016llx %s\n", static_cast<unsigned long long>(h), c.name.c_str());
+    if (c.judge == Judge::Exact && !cells.empty())
+      std::printf("%s %s\n", digest_of(cells).c_str(), c.name.c_str());
   }
   return 0;
+}
+
+// Lines "digest case" after one line about the device, which starts with #.
+bool read_digests(const char* path, std::map<std::string, std::string>& digests) {
+  std::FILE* file = std::fopen(path, "r");
+  std::string line;
+  if (file == nullptr || !read_line(file, line) || !line.starts_with("# ")) {
+    std::fprintf(stderr, "%s holds no digests of this suite\n", path);
+    return false;
+  }
+  std::printf("reference: %s\n", line.c_str() + 2);
+  while (read_line(file, line))
+    if (const size_t space = line.find(' '); space != std::string::npos)
+      digests[line.substr(space + 1)] = line.substr(0, space);
+  std::fclose(file);
+  return true;
+}
+
+int check(const char* path) {
+  std::map<std::string, std::string> digests;
+  if (!read_digests(path, digests)) return 2;
+  auto driver = Driver::create();
+  if (!driver.ok()) {
+    std::fprintf(stderr, "%s\n", format(driver.error()).c_str());
+    return 3;
+  }
+  std::printf("checked:   %s, driver %d\n", driver->device().c_str(), driver->driver_version());
+  size_t equal = 0, different = 0, unknown = 0;
+  for (const Case& c : all_cases()) {
+    if (c.judge != Judge::Exact) continue;
+    const auto recorded = digests.find(c.name);
+    if (recorded == digests.end()) {
+      std::printf("     %-44s the reference has no record of it\n", c.name.c_str());
+      ++unknown;
+      continue;
+    }
+    std::vector<std::vector<uint64_t>> operands;
+    for (size_t k = 0; k < c.operands.size(); ++k) operands.push_back(operand_cells(c, k));
+    const auto result = driver->run(program_of(c, "sm_90a"), operands);
+    const bool agrees = result.ok() && digest_of(*result) == recorded->second;
+    ++(agrees ? equal : different);
+    if (!agrees)
+      std::printf("FAIL %-44s %s\n", c.name.c_str(),
+                  result.ok() ? "some results differ" : result.error().message().c_str());
+    digests.erase(recorded);
+  }
+  // A record that no case asks for is a case that someone lost.
+  for (const auto& [name, digest] : digests)
+    std::printf("FAIL %-44s is recorded, but no case\n", name.c_str());
+  different += digests.size();
+  std::printf("%zu cases equal, %zu differ, %zu without a record\n", equal, different, unknown);
+  return different == 0 && equal != 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -201,6 +262,9 @@ int main(int argc, char** argv) {
   if (verb == "record" && argc == 3) return record(argv[2]);
   if (verb == "compare" && argc == 4) return compare(argv[2], argv[3]);
   if (verb == "digest" && argc == 3) return digest(argv[2]);
-  std::fprintf(stderr, "usage: differential record FILE | compare DEVICE OURS | digest FILE\n");
+  if (verb == "check" && argc == 3) return check(argv[2]);
+  std::fprintf(
+      stderr,
+      "usage: differential record FILE | compare DEVICE OURS | digest FILE | check DIGESTS\n");
   return 2;
 }

@@ -154,7 +154,7 @@ uint64_t value(Kind kind, uint64_t r) {
 std::vector<uint64_t> operand_cells(const Case& c, size_t which) {
   std::vector<uint64_t> cells(kThreads);
   const Kind kind = which < c.operands.size() ? c.operands[which] : 'w';
-  const uint64_t seed = hash(c.name) + which * 0x1234567;
+  const uint64_t seed = hash(c.name.substr(0, c.name.find('/'))) + which * 0x1234567;
   for (uint32_t i = 0; i < kThreads; ++i) cells[i] = value(kind, mix(seed + i));
   return cells;
 }

@@ -19,6 +19,7 @@ using Kind = char;
 enum class Judge : uint8_t {
   Exact,        // every bit
   Approximate,  // within the bound that the PTX manual states, in ulps of the result
+  Absolute,     // within such a bound on the error itself, or on its share of results above 1
   Product,      // matrix sums: relative to the sum of magnitudes
 };
 
@@ -31,7 +32,7 @@ struct Case {
   Kind result = 'w';
   std::string operands;  // kinds of $a, $b, $c
   Judge judge = Judge::Exact;
-  double bound = 0;  // ulps, or relative to the magnitude of the sum
+  double bound = 0;  // ulps, an absolute error, or relative to the magnitude of the sum
 };
 
 // All cases, in a fixed order.

@@ -83,6 +83,9 @@ TEST(Trigonometry, StaysWithinTheManualsBound) {
   EXPECT_EQ(bits_of(sin_approximate(INFINITY)), 0x7fffffffu);
   EXPECT_EQ(bits_of(cos_approximate(-INFINITY)), 0x7fffffffu);
   EXPECT_LE(std::fabs(sin_approximate(1e30f)), 1.0f);
+  // Recorded on an H200.
+  EXPECT_EQ(bits_of(sin_approximate(-1.1109637654e-7f)), 0x80000000u);
+  EXPECT_NEAR(sin_approximate(-9.139029657e-7f), -7.490452845e-7f, 1e-10f);
 }
 
 TEST(HyperbolicTangent, StaysWithinTheManualsBound) {

@@ -202,7 +202,8 @@ std::array<Space, 2> copy_direction(const ptx::Instruction& i) {
 }
 
 // The reduction that the modifiers name; nullptr for a plain copy.
-// A struct, since GCC takes a Result of a bare function pointer for a class that shadows its members.
+// A struct, since GCC takes a Result of a bare function pointer for a class that shadows its
+// members.
 struct Reduction {
   Combine combine;
 };

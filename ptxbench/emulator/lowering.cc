@@ -413,7 +413,7 @@ Result<Done> Lowering::run() {
   for (const auto& [table, position, label] : table_patches_)
     (*table)[position] = label_targets_[label];
   code_.constants = AlignedBytes(std::max<size_t>(pool_.size(), 64));
-  std::memcpy(code_.constants.data(), pool_.data(), pool_.size());
+  if (!pool_.empty()) std::memcpy(code_.constants.data(), pool_.data(), pool_.size());
   return Done{};
 }
 

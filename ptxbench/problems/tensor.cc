@@ -67,7 +67,7 @@ std::vector<float> to_float(const Tensor& tensor) {
   const auto* half = reinterpret_cast<const uint16_t*>(tensor.bytes.data());
   switch (tensor.dtype) {
     case DType::Float32:
-      std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+      if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
       break;
     case DType::BFloat16:
       for (size_t i = 0; i < values.size(); ++i) values[i] = bf16_to_float(half[i]);

@@ -76,7 +76,7 @@ struct MatrixProgram {
     ASSERT_TRUE(program.ok()) << format(program.error());
     uint64_t pointers[2] = {machine.memory().allocate(in.size() * 4 + 4),
                             machine.memory().allocate(out_words * 4 + 4)};
-    std::memcpy(reinterpret_cast<void*>(pointers[0]), in.data(), in.size() * 4);
+    if (!in.empty()) std::memcpy(reinterpret_cast<void*>(pointers[0]), in.data(), in.size() * 4);
     std::memset(reinterpret_cast<void*>(pointers[1]), 0, out_words * 4);
     Launch launch;
     launch.kernel = (*program)->find_kernel("kernel");
@@ -87,7 +87,8 @@ struct MatrixProgram {
     ASSERT_TRUE(result.ok()) << format(result.error());
     fault = *result;
     out.resize(out_words);
-    std::memcpy(out.data(), reinterpret_cast<const void*>(pointers[1]), out_words * 4);
+    if (out_words != 0)
+      std::memcpy(out.data(), reinterpret_cast<const void*>(pointers[1]), out_words * 4);
   }
 };
 

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "ptxbench/cudart/fat_binary.h"
+#include "ptxbench/fatbin/fat_binary.h"
 
 namespace weft::cudart {
 namespace {
@@ -46,10 +46,10 @@ ImageText failure(Status status, Error why) {
 }
 
 ImageText read_container(const void* address, int major, int minor) {
-  std::vector<std::byte> bytes(kFatBinaryHeader);
+  std::vector<std::byte> bytes(fatbin::kFatBinaryHeader);
   if (!fetch(address, bytes.data(), bytes.size()))
     return failure(Status::InvalidKernelImage, Error("fat binary lies in unreadable memory"));
-  const auto size = fat_binary_size(bytes);
+  const auto size = fatbin::fat_binary_size(bytes);
   if (!size.ok()) return failure(Status::InvalidKernelImage, size.error());
   // A claimed size beyond what is readable is found before anything is allocated for it.
   std::byte last;
@@ -61,11 +61,11 @@ ImageText read_container(const void* address, int major, int minor) {
   if (!fetch(address, bytes.data(), bytes.size()))
     return failure(Status::InvalidKernelImage, Error("fat binary lies in unreadable memory"));
 
-  const auto entries = read_fat_binary(bytes);
+  const auto entries = fatbin::read_fat_binary(bytes);
   if (!entries.ok()) return failure(Status::InvalidKernelImage, entries.error());
-  const auto choice = choose_ptx(*entries, major, minor);
+  const auto choice = fatbin::choose_ptx(*entries, major, minor);
   if (!choice.ok()) return failure(Status::NoKernelImageForDevice, choice.error());
-  auto text = read_ptx(**choice);
+  auto text = fatbin::read_ptx(**choice);
   if (!text.ok()) return failure(Status::InvalidKernelImage, text.error());
   return {Status::Success, {}, {std::move(*text)}};
 }
@@ -122,7 +122,7 @@ ImageText read_image(const void* image, int major, int minor) {
   switch (magic) {
     case kWrapperMagic:
       return read_wrapper(image, major, minor);
-    case kFatBinaryMagic:
+    case fatbin::kFatBinaryMagic:
       return read_container(image, major, minor);
     case kElfMagic:
       return failure(Status::NoKernelImageForDevice,

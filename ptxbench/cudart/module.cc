@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "ptxbench/cudart/link.h"
 #include "ptxbench/cudart/process.h"
+#include "ptxbench/fatbin/link.h"
 #include "ptxbench/ptx/parse.h"
 
 namespace weft::cudart {
@@ -51,7 +51,7 @@ Status Module::load_program(std::string& log) {
   if (text_.units.size() == 1) {
     text = text_.units.front();
   } else {
-    auto linked = link_ptx(text_.units);
+    auto linked = fatbin::link_ptx(text_.units);
     if (!linked.ok()) {
       log += format(linked.error());
       return Status::InvalidPtx;

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/invariant.h"
-#include "ptxbench/cudart/fat_binary.h"
-#include "ptxbench/cudart/link.h"
+#include "ptxbench/fatbin/fat_binary.h"
+#include "ptxbench/fatbin/link.h"
 
-using namespace weft::cudart;
+using namespace weft::fatbin;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   const auto entries = read_fat_binary({reinterpret_cast<const std::byte*>(data), size});

@@ -12,8 +12,8 @@
 #include "ptxbench/cudart/driver/edge.h"
 #include "ptxbench/cudart/entry_point.h"
 #include "ptxbench/cudart/launch.h"
-#include "ptxbench/cudart/link.h"
 #include "ptxbench/cudart/live.h"
+#include "ptxbench/fatbin/link.h"
 
 using namespace weft::cudart;
 
@@ -299,7 +299,7 @@ int cuLinkComplete(void* state, void** image, size_t* size) {
   return context_answer([&] {
     Linker* linker = Linker::find(state);
     if (linker == nullptr || image == nullptr) return Status::InvalidValue;
-    auto linked = link_ptx(linker->units);
+    auto linked = fatbin::link_ptx(linker->units);
     if (!linked.ok()) {
       linker->logs->write(format(linked.error()));
       if (linker->logs->error == nullptr) complain_once(format(linked.error()));

@@ -220,7 +220,7 @@ constexpr Row kRows[] = {
 };
 
 Outcome read_uniform(Warp& w, const Op& op, LaneMask exec) {
-  const uint64_t value = reinterpret_cast<Reader>(op.extra)(w);
+  const uint64_t value = reinterpret_cast<Reader>(const_cast<void*>(op.extra))(w);
   switch (op.small) {
     case 1:
       merge_predicate(exec, w.predicate(op.d), value != 0 ? kAllLanes : 0);

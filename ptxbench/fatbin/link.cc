@@ -3,7 +3,7 @@
 // A unit is cut into its module-scope statements; each says whether it defines or declares a name
 // and with which linkage. The output holds variables first, then declarations of functions, then
 // bodies, so that every name is known where it is used.
-#include "ptxbench/cudart/link.h"
+#include "ptxbench/fatbin/link.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-namespace weft::cudart {
+namespace weft::fatbin {
 namespace {
 
 bool is_word(char c) {
@@ -243,4 +243,4 @@ Result<std::string> link_ptx(std::span<const std::string> units) {
   return header + variables + declarations + functions + files;
 }
 
-}  // namespace weft::cudart
+}  // namespace weft::fatbin

@@ -2,7 +2,7 @@
 
 // Containers are put together by hand from the layout that nvcc 13.0's output shows; expected
 // values are what was put in. The mutation test wants no answer but "no crash".
-#include "ptxbench/cudart/fat_binary.h"
+#include "ptxbench/fatbin/fat_binary.h"
 
 #include <lz4.h>
 #include <zstd.h>
@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::cudart {
+namespace weft::fatbin {
 namespace {
 
 constexpr uint64_t kPlain = 0x11, kLz4 = 0x2011, kZstd = 0x8011, kExact = 0x100000,
@@ -174,4 +174,4 @@ TEST(FatBinary, SurvivesDamage) {
 }
 
 }  // namespace
-}  // namespace weft::cudart
+}  // namespace weft::fatbin

@@ -2,11 +2,11 @@
 
 // Expected texts follow from the rules of linkage in the PTX manual (section 5.4 and the .weak,
 // .visible and .extern directives), written out by hand.
-#include "ptxbench/cudart/link.h"
+#include "ptxbench/fatbin/link.h"
 
 #include <gtest/gtest.h>
 
-namespace weft::cudart {
+namespace weft::fatbin {
 namespace {
 
 const std::string kHeader = ".version 9.0\n.target sm_90a\n.address_size 64\n";
@@ -81,4 +81,4 @@ TEST(Link, SurvivesUnitsThatEndTooEarly) {
 }
 
 }  // namespace
-}  // namespace weft::cudart
+}  // namespace weft::fatbin

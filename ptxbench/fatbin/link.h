@@ -9,11 +9,11 @@
 
 #include "base/result.h"
 
-namespace weft::cudart {
+namespace weft::fatbin {
 
 // Names that are internal to a unit stay apart, weak definitions give way to others, declarations
 // meet their definitions. A name defined twice is an error; one defined nowhere is left to the
 // loader.
 Result<std::string> link_ptx(std::span<const std::string> units);
 
-}  // namespace weft::cudart
+}  // namespace weft::fatbin

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 
-namespace weft::cudart {
+namespace weft::fatbin {
 
 inline constexpr uint32_t kFatBinaryMagic = 0xBA55ED50;
 // Bytes of the container's own header.
@@ -51,4 +51,4 @@ bool runs_on(const FatEntry& entry, int major, int minor);
 // most specific. The error names what is embedded and how to compile instead.
 Result<const FatEntry*> choose_ptx(std::span<const FatEntry> entries, int major, int minor);
 
-}  // namespace weft::cudart
+}  // namespace weft::fatbin

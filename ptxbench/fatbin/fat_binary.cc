@@ -2,7 +2,7 @@
 
 // Reads the container defensively: it comes from the judged program, so every offset and size is
 // checked before use and nothing is read outside the given bytes.
-#include "ptxbench/cudart/fat_binary.h"
+#include "ptxbench/fatbin/fat_binary.h"
 
 #include <lz4.h>
 #include <zstd.h>
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-namespace weft::cudart {
+namespace weft::fatbin {
 namespace {
 
 // An entry's header, little endian:
@@ -179,4 +179,4 @@ Result<const FatEntry*> choose_ptx(std::span<const FatEntry> entries, int major,
                            target));
 }
 
-}  // namespace weft::cudart
+}  // namespace weft::fatbin

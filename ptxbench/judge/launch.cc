@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "ptxbench/problems/expression.h"
-#include "ptxbench/problems/near_match.h"
+#include "base/near_match.h"
 
 namespace weft::judge {
 namespace {
@@ -73,7 +73,7 @@ Result<Done> add_field(std::vector<Launch>& launches, std::string_view key, std:
                                                  "cluster", "shared", "arguments"};
   if (std::find(known.begin(), known.end(), key) == known.end()) {
     return at(file, number, source, fmt::format("unknown launch field: \"{}\"", key),
-              problems::suggestion(key, known, "fields"));
+              suggestion(key, known, "fields"));
   }
   if (launches.empty()) {
     return at(file, number, source, fmt::format("launch field before its kernel: \"{}\"", key),

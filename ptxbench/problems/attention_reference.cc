@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/floats.h"
-#include "ptxbench/problems/parallel.h"
+#include "base/parallel.h"
 #include "ptxbench/problems/reference.h"
 
 namespace weft::problems {

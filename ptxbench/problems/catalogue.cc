@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text_file.h"
-#include "ptxbench/problems/near_match.h"
+#include "base/near_match.h"
 
 namespace weft::problems {
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "ptxbench/problems/near_match.h"
+#include "base/near_match.h"
 
 namespace weft::problems {
 namespace {

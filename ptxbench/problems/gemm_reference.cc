@@ -4,7 +4,7 @@
 // the sums round: about 1e-6 relative to the sum of magnitudes, four digits below the tolerance.
 #include <cblas.h>
 
-#include "ptxbench/problems/parallel.h"
+#include "base/parallel.h"
 #include "ptxbench/problems/reference.h"
 
 namespace weft::problems {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/floats.h"
-#include "ptxbench/problems/parallel.h"
+#include "base/parallel.h"
 #include "ptxbench/problems/random.h"
 #include "ptxbench/problems/reference.h"
 

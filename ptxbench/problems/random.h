@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Counter-based random numbers: the value at an index depends on nothing but seed, stream and
-// index, so that any part of a tensor can be made by any worker. Philox4x32-10 (Salmon and others,
-// SC 2011).
+// index, so that any part of a tensor can be made by any worker.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 
-namespace weft::problems {
+#include "base/philox.h"
 
-using Quad = std::array<uint32_t, 4>;
-Quad philox(Quad counter, std::array<uint32_t, 2> key);
+namespace weft::problems {
 
 enum class Distribution : uint8_t {
   Normal,   // N(0, 1)

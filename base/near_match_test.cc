@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ptxbench/problems/near_match.h"
+#include "base/near_match.h"
 
 #include <gtest/gtest.h>
 
-namespace weft::problems {
+namespace weft {
 namespace {
 
 TEST(NearMatch, PutsTheSmallestEditFirst) {
@@ -24,4 +24,4 @@ TEST(NearMatch, AcceptsTheBeginningOfAWord) {
 }
 
 }  // namespace
-}  // namespace weft::problems
+}  // namespace weft

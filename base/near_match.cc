@@ -2,15 +2,13 @@
 
 // Edit distance with case folded and a bonus for a shared beginning, which suits task names such as
 // gemm_n7168_k5120.
-#include "ptxbench/problems/near_match.h"
+#include "base/near_match.h"
 
 #include <algorithm>
 #include <cctype>
 #include <numeric>
 
-#include <fmt/format.h>
-
-namespace weft::problems {
+namespace weft {
 namespace {
 
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -28,6 +26,12 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
 }
 
 }  // namespace
@@ -54,9 +58,9 @@ std::vector<std::string> near_matches(std::string_view word, const std::vector<s
 std::string suggestion(std::string_view word, const std::vector<std::string>& known,
                        std::string_view what) {
   const std::vector<std::string> near = near_matches(word, known);
-  if (!near.empty()) return fmt::format("did you mean {}?", fmt::join(near, ", "));
-  if (known.empty()) return fmt::format("there are no {}", what);
-  return fmt::format("{}: {}", what, fmt::join(known, ", "));
+  if (!near.empty()) return "did you mean " + joined(near) + "?";
+  if (known.empty()) return "there are no " + std::string(what);
+  return std::string(what) + ": " + joined(known);
 }
 
-}  // namespace weft::problems
+}  // namespace weft

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace weft::problems {
+namespace weft {
 
 // At most `limit` known words, nearest first; words that share nothing with `word` are left out.
 std::vector<std::string> near_matches(std::string_view word, const std::vector<std::string>& known,
@@ -17,4 +17,4 @@ std::vector<std::string> near_matches(std::string_view word, const std::vector<s
 std::string suggestion(std::string_view word, const std::vector<std::string>& known,
                        std::string_view what);
 
-}  // namespace weft::problems
+}  // namespace weft

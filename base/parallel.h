@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace weft::problems {
+namespace weft {
 
 inline unsigned host_workers() {
   return std::max(1u, std::thread::hardware_concurrency());
@@ -29,4 +29,4 @@ void each_in_parallel(int64_t count, const Work& work) {
   for (std::thread& worker : workers) worker.join();
 }
 
-}  // namespace weft::problems
+}  // namespace weft

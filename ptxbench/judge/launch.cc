@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "ptxbench/problems/expression.h"
 #include "base/near_match.h"
+#include "ptxbench/problems/expression.h"
 
 namespace weft::judge {
 namespace {

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "base/text_file.h"
 #include "base/near_match.h"
+#include "base/text_file.h"
 
 namespace weft::problems {
 namespace fs = std::filesystem;

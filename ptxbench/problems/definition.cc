@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "ptxbench/problems/document.h"
 #include "base/near_match.h"
+#include "ptxbench/problems/document.h"
 
 namespace weft::problems {
 namespace {

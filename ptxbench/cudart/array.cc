@@ -4,28 +4,15 @@
 #include "ptxbench/cudart/array.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
-#include <vector>
 
 #include "ptxbench/cudart/memory.h"
 #include "ptxbench/cudart/process.h"
 
 namespace weft::cudart {
-namespace {
-
-struct Mipmap : Live<Mipmap> {
-  std::vector<std::unique_ptr<Array>> levels;
-};
-
-struct Texture : Live<Texture> {
-  emulator::TextureObject object;  // first: its address is the handle's value
-  abi::ResourceDescription resource{};
-  abi::TextureDescription description{};
-  abi::ResourceView view{};
-};
-
-constexpr unsigned kLayered = 1, kCubemap = 4;
+namespace {}  // namespace
 
 Status check_format(const abi::ChannelFormat& format, size_t& element_bytes) {
   const int bits[4] = {format.x, format.y, format.z, format.w};
@@ -43,6 +30,8 @@ Status check_format(const abi::ChannelFormat& format, size_t& element_bytes) {
   return Status::Success;
 }
 
+namespace {
+
 Status make_array(std::unique_ptr<Array>& array, const abi::ChannelFormat& format,
                   abi::Extent extent, unsigned flags) {
   array = std::make_unique<Array>();
@@ -51,6 +40,9 @@ Status make_array(std::unique_ptr<Array>& array, const abi::ChannelFormat& forma
   array->format = format;
   array->extent = extent;
   array->flags = flags;
+  if ((flags & Array::kCubemap) &&
+      (extent.width != extent.height || extent.depth == 0 || extent.depth % 6 != 0))
+    return Status::InvalidValue;
   if (extent.width > (size_t{1} << 31)) return Status::InvalidValue;
   array->pitch = (extent.width * array->element_bytes + 63) / 64 * 64;
   if (array->rows() > (size_t{1} << 31) || array->slices() > (size_t{1} << 31))
@@ -60,66 +52,6 @@ Status make_array(std::unique_ptr<Array>& array, const abi::ChannelFormat& forma
   if (address == 0) return Status::MemoryAllocation;
   array->data = reinterpret_cast<std::byte*>(address);
   return Status::Success;
-}
-
-void describe(emulator::TextureObject& object, const abi::ChannelFormat& format) {
-  object.channel_bits = static_cast<uint8_t>(format.x);
-  object.channels = format.w ? 4 : format.y ? 2 : 1;
-  object.channel = static_cast<emulator::TextureObject::Channel>(format.kind);
-}
-
-Status look_at(emulator::TextureObject& object, const abi::ResourceDescription& resource) {
-  using Shape = emulator::TextureObject::Shape;
-  size_t element_bytes = 0;
-  switch (resource.type) {
-    case 0:
-    case 1: {
-      const Array* array = nullptr;
-      if (resource.type == 0) {
-        array = Array::find(resource.array.array);
-      } else {
-        const Mipmap* mipmap = Mipmap::find(resource.mipmap.mipmap);
-        if (mipmap != nullptr) array = mipmap->levels.front().get();
-      }
-      if (array == nullptr) return Status::InvalidResourceHandle;
-      describe(object, array->format);
-      object.data = reinterpret_cast<uint64_t>(array->data);
-      object.pitch = array->pitch;
-      object.slice = array->pitch * array->rows();
-      object.width = static_cast<uint32_t>(array->extent.width);
-      object.height = static_cast<uint32_t>(array->extent.height);
-      object.depth = static_cast<uint32_t>(array->extent.depth);
-      object.layered = array->flags & kLayered;
-      object.shape = (array->flags & kCubemap)                ? Shape::Cube
-                     : array->extent.depth && !object.layered ? Shape::D3
-                     : array->extent.height                   ? Shape::D2
-                                                              : Shape::D1;
-      return Status::Success;
-    }
-    case 2:
-      EXPECT_SUCCESS(check_format(resource.linear.format, element_bytes));
-      describe(object, resource.linear.format);
-      object.data = reinterpret_cast<uint64_t>(resource.linear.pointer);
-      object.shape = Shape::Linear;
-      object.width = static_cast<uint32_t>(resource.linear.bytes / element_bytes);
-      object.pitch = resource.linear.bytes;
-      return Status::Success;
-    case 3:
-      EXPECT_SUCCESS(check_format(resource.pitched.format, element_bytes));
-      describe(object, resource.pitched.format);
-      object.data = reinterpret_cast<uint64_t>(resource.pitched.pointer);
-      object.shape = Shape::D2;
-      object.width = static_cast<uint32_t>(resource.pitched.width);
-      object.height = static_cast<uint32_t>(resource.pitched.height);
-      object.pitch = resource.pitched.pitch;
-      return Status::Success;
-    default:
-      return Status::InvalidValue;
-  }
-}
-
-Texture* find_texture(uint64_t object) {
-  return Texture::find(reinterpret_cast<const void*>(object));
 }
 
 }  // namespace
@@ -203,6 +135,10 @@ Status copy_linear_from_array(void* target, abi::Array* source, size_t x, size_t
 Status create_mipmapped_array(abi::MipmappedArray** array, const abi::ChannelFormat* format,
                               abi::Extent extent, unsigned levels, unsigned flags) {
   if (array == nullptr || format == nullptr || levels == 0) return Status::InvalidValue;
+  // More levels than halvings of the longest side are not made; a layer's count is no side.
+  const bool layers = flags & (Array::kLayered | Array::kCubemap);
+  const size_t longest = std::max({extent.width, extent.height, layers ? 0 : extent.depth});
+  levels = std::min(levels, static_cast<unsigned>(std::bit_width(longest)));
   auto mipmap = std::make_unique<Mipmap>();
   const auto half = [](size_t size) { return size == 0 ? 0 : std::max<size_t>(size / 2, 1); };
   for (unsigned level = 0; level < levels; ++level) {
@@ -211,7 +147,7 @@ Status create_mipmapped_array(abi::MipmappedArray** array, const abi::ChannelFor
     mipmap->levels.push_back(std::move(made));
     extent.width = half(extent.width);
     extent.height = half(extent.height);
-    if (!(flags & kLayered)) extent.depth = half(extent.depth);
+    if (!(flags & (Array::kLayered | Array::kCubemap))) extent.depth = half(extent.depth);
   }
   *array = reinterpret_cast<abi::MipmappedArray*>(mipmap.release());
   return Status::Success;
@@ -265,68 +201,6 @@ bool to_driver_format(const abi::ChannelFormat& format, int& driver_format, unsi
     return true;
   }
   return false;
-}
-
-Status create_texture(uint64_t* object, const abi::ResourceDescription* resource,
-                      const abi::TextureDescription* description, const abi::ResourceView* view) {
-  if (object == nullptr || resource == nullptr || description == nullptr)
-    return Status::InvalidValue;
-  auto made = std::make_unique<Texture>();
-  EXPECT_SUCCESS(look_at(made->object, *resource));
-  for (int i = 0; i < 3; ++i) {
-    if (description->address_mode[i] < 0 || description->address_mode[i] > 3)
-      return Status::InvalidValue;
-    made->object.address[i] =
-        static_cast<emulator::TextureObject::Address>(description->address_mode[i]);
-  }
-  std::copy(description->border, description->border + 4, made->object.border);
-  made->object.linear_filter = description->filter_mode == 1;
-  made->object.normalized_coordinates = description->normalized != 0;
-  made->object.normalized_read = description->read_mode == 1;
-  made->object.srgb = description->srgb != 0;
-  made->resource = *resource;
-  made->description = *description;
-  if (view != nullptr) made->view = *view;
-  *object = reinterpret_cast<uint64_t>(made.release());
-  return Status::Success;
-}
-
-Status create_surface(uint64_t* object, const abi::ResourceDescription* resource) {
-  if (object == nullptr || resource == nullptr || resource->type != 0) return Status::InvalidValue;
-  auto made = std::make_unique<Texture>();
-  EXPECT_SUCCESS(look_at(made->object, *resource));
-  made->object.surface = true;
-  made->resource = *resource;
-  *object = reinterpret_cast<uint64_t>(made.release());
-  return Status::Success;
-}
-
-Status destroy_texture(uint64_t object) {
-  Texture* found = find_texture(object);
-  if (found == nullptr) return object == 0 ? Status::Success : Status::InvalidValue;
-  delete found;
-  return Status::Success;
-}
-
-Status get_texture_resource(abi::ResourceDescription* resource, uint64_t object) {
-  const Texture* found = find_texture(object);
-  if (found == nullptr || resource == nullptr) return Status::InvalidValue;
-  *resource = found->resource;
-  return Status::Success;
-}
-
-Status get_texture_description(abi::TextureDescription* description, uint64_t object) {
-  const Texture* found = find_texture(object);
-  if (found == nullptr || description == nullptr) return Status::InvalidValue;
-  *description = found->description;
-  return Status::Success;
-}
-
-Status get_texture_view(abi::ResourceView* view, uint64_t object) {
-  const Texture* found = find_texture(object);
-  if (found == nullptr || view == nullptr) return Status::InvalidValue;
-  *view = found->view;
-  return Status::Success;
 }
 
 }  // namespace weft::cudart

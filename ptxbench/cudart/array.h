@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// CUDA arrays, and the texture and surface objects that look at them. An array here is pitched
-// memory in row order: the layout that hardware hides is ours to choose.
+// CUDA arrays, plain and mipmapped. An array here is pitched memory in row order: the layout that
+// hardware hides is ours to choose. texture.h has the objects that look at them.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "ptxbench/cudart/abi.h"
 #include "ptxbench/cudart/live.h"
 #include "ptxbench/cudart/status.h"
-#include "ptxbench/emulator/texture_object.h"
 
 namespace weft::cudart {
 
 struct Array : Live<Array> {
+  static constexpr unsigned kLayered = 1, kCubemap = 4;  // flags
   abi::ChannelFormat format{};
   abi::Extent extent{};  // elements; 0 height or depth of arrays with fewer dimensions
-  unsigned flags = 0;    // 1 layered, 2 surface, 4 cube map, 8 gather
+  unsigned flags = 0;    // of cudaMalloc3DArray: layered, cube map, and hints
   size_t element_bytes = 0;
   size_t pitch = 0;  // bytes
   std::byte* data = nullptr;
@@ -27,6 +28,13 @@ struct Array : Live<Array> {
   size_t rows() const { return extent.height ? extent.height : 1; }
   size_t slices() const { return extent.depth ? extent.depth : 1; }
 };
+
+struct Mipmap : Live<Mipmap> {
+  std::vector<std::unique_ptr<Array>> levels;
+};
+
+// The bytes of an element; an error for formats that no array has.
+Status check_format(const abi::ChannelFormat& format, size_t& element_bytes);
 
 Status create_array(abi::Array** array, const abi::ChannelFormat* format, abi::Extent extent,
                     unsigned flags);
@@ -50,13 +58,5 @@ Status get_mipmap_level(abi::Array** level, abi::MipmappedArray* array, unsigned
 // or compressed blocks.
 bool to_channel_format(int driver_format, unsigned channels, abi::ChannelFormat& format);
 bool to_driver_format(const abi::ChannelFormat& format, int& driver_format, unsigned& channels);
-
-Status create_texture(uint64_t* object, const abi::ResourceDescription* resource,
-                      const abi::TextureDescription* texture, const abi::ResourceView* view);
-Status create_surface(uint64_t* object, const abi::ResourceDescription* resource);
-Status destroy_texture(uint64_t object);
-Status get_texture_resource(abi::ResourceDescription* resource, uint64_t object);
-Status get_texture_description(abi::TextureDescription* texture, uint64_t object);
-Status get_texture_view(abi::ResourceView* view, uint64_t object);
 
 }  // namespace weft::cudart

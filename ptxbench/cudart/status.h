@@ -18,6 +18,8 @@ enum class Status : int {
   InvalidDevicePointer = 17,
   InvalidChannelDescriptor = 20,
   InvalidMemcpyDirection = 21,
+  InvalidFilterSetting = 26,
+  InvalidNormSetting = 27,
   MissingConfiguration = 52,
   InvalidDeviceFunction = 98,
   NoDevice = 100,

@@ -31,7 +31,7 @@ inline constexpr NamedSet kNamedSets[] = {
      "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"},
     {"level2", "L2::evict_normal|L2::evict_first|L2::evict_last"},
     {"prefetch2", "L2::64B|L2::128B|L2::256B"},
-    {"geometry", "1d|2d|3d|a1d|a2d|cube|acube|2dms|a2dms"},
+    {"geometry", "1d|2d|3d|a1d|a2d|cube|acube"},
     {"dim", "1d|2d|3d|4d|5d"},
     {"group", "cta_group::1|cta_group::2"},
     {"wgmma8",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Arrays, textures, surfaces and tensor maps of the driver API.
+// Arrays and tensor maps of the driver API.
 #include "ptxbench/cudart/array.h"
 
 #include "ptxbench/cudart/driver/edge.h"
@@ -27,56 +27,6 @@ Status describe(abi::DriverArray3D& description, abi::Array* array) {
   return to_driver_format(format, description.format, description.channels) ? Status::Success
                                                                             : Status::InvalidValue;
 }
-
-// CUDA_RESOURCE_DESC differs from the runtime's in how it writes formats: a driver format and a
-// number of channels stand where the runtime has five ints.
-struct DriverLinear {
-  uint64_t address;
-  int format;
-  unsigned channels;
-  size_t bytes;
-};
-struct DriverPitched {
-  uint64_t address;
-  int format;
-  unsigned channels;
-  size_t width, height, pitch;
-};
-
-Status translate(const abi::ResourceDescription& from, abi::ResourceDescription& to) {
-  to = from;
-  if (from.type == 2) {
-    const auto& linear = reinterpret_cast<const DriverLinear&>(from.reserved);
-    to.linear.pointer = reinterpret_cast<void*>(linear.address);
-    to.linear.bytes = linear.bytes;
-    return to_channel_format(linear.format, linear.channels, to.linear.format)
-               ? Status::Success
-               : Status::InvalidValue;
-  }
-  if (from.type == 3) {
-    const auto& pitched = reinterpret_cast<const DriverPitched&>(from.reserved);
-    to.pitched.pointer = reinterpret_cast<void*>(pitched.address);
-    to.pitched.width = pitched.width;
-    to.pitched.height = pitched.height;
-    to.pitched.pitch = pitched.pitch;
-    return to_channel_format(pitched.format, pitched.channels, to.pitched.format)
-               ? Status::Success
-               : Status::InvalidValue;
-  }
-  return Status::Success;
-}
-
-// CUDA_TEXTURE_DESC.
-struct DriverTexture {
-  int address_mode[3];
-  int filter_mode;
-  unsigned flags;  // 1 read as integer, 2 normalised coordinates, 16 sRGB
-  unsigned max_anisotropy;
-  int mipmap_filter_mode;
-  float mipmap_bias, min_mipmap, max_mipmap;
-  float border[4];
-  int reserved[12];
-};
 
 template <typename Encode>
 int encode(Encode call) {
@@ -120,37 +70,23 @@ int cuArrayGetDescriptor_v2(abi::DriverArray* description, abi::Array* array) {
     return Status::Success;
   });
 }
-int cuTexObjectCreate(uint64_t* object, const abi::ResourceDescription* resource,
-                      const DriverTexture* texture, const abi::ResourceView* view) {
+int cuMipmappedArrayCreate(abi::MipmappedArray** array, const abi::DriverArray3D* wanted,
+                           unsigned levels) {
   return context_answer([&] {
-    if (resource == nullptr || texture == nullptr) return Status::InvalidValue;
-    abi::ResourceDescription translated;
-    EXPECT_SUCCESS(translate(*resource, translated));
-    abi::TextureDescription description{};
-    for (int i = 0; i < 3; ++i) description.address_mode[i] = texture->address_mode[i];
-    for (int i = 0; i < 4; ++i) description.border[i] = texture->border[i];
-    description.filter_mode = texture->filter_mode;
-    description.normalized = (texture->flags & 2) != 0;
-    description.srgb = (texture->flags & 16) != 0;
-    // Integers of up to 16 bits read as normalised floats unless the flag says otherwise.
-    abi::ChannelFormat format{};
-    if (translated.type == 0)
-      EXPECT_SUCCESS(get_array_info(&format, nullptr, nullptr, translated.array.array));
-    else
-      format = translated.linear.format;
-    description.read_mode =
-        !(texture->flags & 1) && format.kind != abi::kFloat && format.x <= 16 ? 1 : 0;
-    return create_texture(object, &translated, &description, view);
+    abi::ChannelFormat format;
+    if (wanted == nullptr || !to_channel_format(wanted->format, wanted->channels, format))
+      return Status::InvalidValue;
+    return create_mipmapped_array(array, &format, {wanted->width, wanted->height, wanted->depth},
+                                  levels, wanted->flags);
   });
 }
-int cuTexObjectDestroy(uint64_t object) {
-  return context_answer([&] { return destroy_texture(object); });
+int cuMipmappedArrayDestroy(abi::MipmappedArray* array) {
+  return context_answer([&] {
+    return array != nullptr ? destroy_mipmapped_array(array) : Status::InvalidResourceHandle;
+  });
 }
-int cuSurfObjectCreate(uint64_t* object, const abi::ResourceDescription* resource) {
-  return context_answer([&] { return create_surface(object, resource); });
-}
-int cuSurfObjectDestroy(uint64_t object) {
-  return context_answer([&] { return destroy_texture(object); });
+int cuMipmappedArrayGetLevel(abi::Array** level, abi::MipmappedArray* array, unsigned number) {
+  return context_answer([&] { return get_mipmap_level(level, array, number); });
 }
 
 int cuTensorMapEncodeTiled(TensorMap* map, int element, uint32_t rank, void* address,

@@ -4,6 +4,7 @@
 #include "ptxbench/cudart/array.h"
 
 #include "ptxbench/cudart/runtime/edge.h"
+#include "ptxbench/cudart/texture.h"
 
 using namespace weft::cudart;
 

@@ -299,7 +299,7 @@ int cuLinkComplete(void* state, void** image, size_t* size) {
   return context_answer([&] {
     Linker* linker = Linker::find(state);
     if (linker == nullptr || image == nullptr) return Status::InvalidValue;
-    auto linked = fatbin::link_ptx(linker->units);
+    auto linked = weft::fatbin::link_ptx(linker->units);
     if (!linked.ok()) {
       linker->logs->write(format(linked.error()));
       if (linker->logs->error == nullptr) complain_once(format(linked.error()));

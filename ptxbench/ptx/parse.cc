@@ -114,9 +114,7 @@ bool Parser::fail_here(std::string expected, std::string hint) {
       break;
     case Token::Kind::Bad:
       if (hint.empty()) hint = token.reason;
-      for (const char c : token.text.substr(0, 60)) {
-        found += static_cast<unsigned char>(c) < ' ' ? '?' : c;
-      }
+      found = std::string(token.text.substr(0, 60));
       break;
     default:
       found = std::string(token.text.substr(0, 60));

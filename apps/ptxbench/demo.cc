@@ -59,7 +59,7 @@ Case case_for(const fs::path& kernel, Expectation expectation) {
     const char* family = name.find("backward") == name.npos ? "mha_with_lse_d128" : "mha_bwd_d128";
     return {file,
             std::string(family) + (causal ? "_causal" : ""),
-            {{"batch", 1}, {"num_heads", 2}, {"seq_len", 256}},
+            {{"B", 1}, {"H", 2}, {"S", 256}},
             expectation};
   }
   const bool ragged = name.find("out_of_bounds") != name.npos;

@@ -144,7 +144,7 @@ void add_eval(CLI::App& app, int& exit_code) {
       "  ptxbench eval kernels/hopper/gemm_wgmma.cu --task gemm_n2048_k4096 --set "
       "M=256,N=256,K=512\n"
       "  ptxbench eval kernels/hopper/attention_forward_wgmma.cu --task mha_with_lse_d128 --set "
-      "batch=1,num_heads=2,seq_len=256 --json\n"
+      "B=1,H=2,S=256 --json\n"
       "  ptxbench eval kernel.ptx --task gemm_n128_k2048 --workload 0d2d6ae7");
   verb->add_option("kernel", options->kernel, "A .cu or .ptx file (docs/candidates.md)")
       ->required();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Attention backward in bf16. Given q, k, v, o, do [batch, tokens, heads, d] and, in float32
-// [batch, heads, tokens], lse of the forward pass and delta = rowsum(do * o), it computes dq, dk,
-// dv. With S = scale * Q K', P = exp(S - lse), dP = dO V', dS = P * (dP - delta):
+// Attention backward in bf16. Given q, k, v, o, do [batch, heads, tokens, d] and, in float32
+// [batch, heads, tokens], lse of the forward pass, it computes dq, dk, dv. With S = scale * Q K',
+// P = exp(S - lse), dP = dO V', delta = rowsum(dO * O), dS = P * (dP - delta):
 //
 //   dV = P' dO        dK = scale * dS' Q        dQ = scale * dS K        (' transposes)
 //
-// Two kernels, both of the shape of the forward one, so that nothing is added up across blocks and
-// the result is the same in every run. Each keeps 128 rows of one pair of tensors in shared memory
-// and streams the other pair past them:
+// A first kernel computes delta. The two that follow have the shape of the forward one, so that
+// nothing is added up across blocks and the result is the same in every run. Each keeps 128 rows of
+// one pair of tensors in shared memory and streams the other pair past them:
 //
 //                kept   streamed     products of a tile                    sums in registers
 //   keys kept    K, V   Q, dO        S' = K Q', dP' = V dO'                dV += P' dO, dK += dS' Q
@@ -112,8 +112,8 @@ __device__ __forceinline__ void produce(const Maps& maps, const Layout<kHeadDim>
     for (int panel = 0; panel < L::kPanels; ++panel) {
       for (int half = 0; half < kConsumers; ++half) {
         weft::tma_load(shared.kept(which) + panel * L::kKeptPanel + half * 64 * 128,
-                       maps.kept[which], shared.kept_full(), panel * 64, place.head,
-                       place.row + half * 64, place.batch);
+                       maps.kept[which], shared.kept_full(), panel * 64, place.row + half * 64,
+                       place.head, place.batch);
       }
     }
   }
@@ -125,7 +125,7 @@ __device__ __forceinline__ void produce(const Maps& maps, const Layout<kHeadDim>
     for (int which = 0; which < 2; ++which) {
       for (int panel = 0; panel < L::kPanels; ++panel) {
         weft::tma_load(shared.streamed(at.stage, which) + panel * L::kStreamedPanel,
-                       maps.streamed[which], full, panel * 64, place.head, tile * kStreamed,
+                       maps.streamed[which], full, panel * 64, tile * kStreamed, place.head,
                        place.batch);
       }
     }
@@ -210,7 +210,7 @@ __device__ __forceinline__ void store_result(const CUtensorMap& map, float (&val
   weft::named_barrier_sync(barrier, 128);
   if (thread == 0) {
     for (int panel = 0; panel < L::kPanels; ++panel) {
-      weft::tma_store(map, kept + panel * L::kKeptPanel, panel * 64, place.head, row, place.batch);
+      weft::tma_store(map, kept + panel * L::kKeptPanel, panel * 64, row, place.head, place.batch);
     }
     weft::tma_store_commit();
   }
@@ -392,11 +392,29 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
+// delta of one row a warp. A lane takes pairs of columns, which a row of 96 gives to 16 of the
+// lanes once more than to the others.
+template <int kHeadDim>
+__global__ void __launch_bounds__(128)
+    row_sums(const __nv_bfloat162* grad, const __nv_bfloat162* o, float* delta, int64_t rows) {
+  const int64_t row = int64_t{blockIdx.x} * 4 + threadIdx.x / 32;
+  if (row >= rows) return;
+  float sum = 0.0f;
+  for (int i = threadIdx.x % 32; i < kHeadDim / 2; i += 32) {
+    const float2 a = __bfloat1622float2(grad[row * (kHeadDim / 2) + i]);
+    const float2 b = __bfloat1622float2(o[row * (kHeadDim / 2) + i]);
+    sum = fmaf(a.x, b.x, fmaf(a.y, b.y, sum));
+  }
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffff, sum, offset);
+  if (threadIdx.x % 32 == 0) delta[row] = sum;
+}
+
 struct Problem {
   uint64_t batches, tokens, heads;
-  tvm::ffi::TensorView q, k, v, grad, dq, dk, dv;
+  tvm::ffi::TensorView q, k, v, o, grad, dq, dk, dv;
   const float* lse;
-  const float* delta;
+  float* delta;
   cudaStream_t stream;
 };
 
@@ -417,10 +435,16 @@ template <int kHeadDim>
 void launch(const Problem& problem) {
   const auto map = [&](const tvm::ffi::TensorView& tensor) {
     constexpr uint64_t kRow = kHeadDim * 2;
-    return weft::bf16_tensor_map<4>(
-        weft::elements<void>(tensor), {kHeadDim, problem.heads, problem.tokens, problem.batches},
-        {kRow, problem.heads * kRow, problem.tokens * problem.heads * kRow}, {64, 1, 64, 1});
+    const uint64_t head_bytes = problem.tokens * kRow;
+    return weft::bf16_tensor_map<4>(weft::elements<void>(tensor),
+                                    {kHeadDim, problem.tokens, problem.heads, problem.batches},
+                                    {kRow, head_bytes, problem.heads * head_bytes}, {64, 64, 1, 1});
   };
+  const int64_t rows = static_cast<int64_t>(problem.batches * problem.heads * problem.tokens);
+  row_sums<kHeadDim><<<(rows + 3) / 4, 128, 0, problem.stream>>>(
+      weft::elements<const __nv_bfloat162>(problem.grad),
+      weft::elements<const __nv_bfloat162>(problem.o), problem.delta, rows);
+  WEFT_CUDA_CHECK(cudaGetLastError());
   const CUtensorMap q = map(problem.q), k = map(problem.k), v = map(problem.v);
   const CUtensorMap grad = map(problem.grad);
   launch_one<Keep::Keys, kHeadDim>(problem,
@@ -431,49 +455,52 @@ void launch(const Problem& problem) {
 
 void run(tvm::ffi::TensorView q, tvm::ffi::TensorView k, tvm::ffi::TensorView v,
          tvm::ffi::TensorView o, tvm::ffi::TensorView grad, tvm::ffi::TensorView lse,
-         tvm::ffi::TensorView delta, tvm::ffi::TensorView dq, tvm::ffi::TensorView dk,
-         tvm::ffi::TensorView dv) {
+         tvm::ffi::TensorView dq, tvm::ffi::TensorView dk, tvm::ffi::TensorView dv) {
   const tvm::ffi::TensorView* tensors[] = {&q, &k, &v, &o, &grad, &dq, &dk, &dv};
-  const char* names[] = {"q", "k", "v", "o", "do", "dq", "dk", "dv"};
+  const char* names[] = {"Q", "K", "V", "O", "dO", "dQ", "dK", "dV"};
   for (int t = 0; t < 8; ++t) {
     weft::require_bf16(*tensors[t], names[t], 4);
     for (int i = 0; i < 4; ++i) {
       TVM_FFI_CHECK(tensors[t]->size(i) == q.size(i), ValueError)
-          << names[t] << " differs from q in dimension " << i;
+          << names[t] << " differs from Q in dimension " << i;
     }
   }
-  weft::require_float(lse, "lse", 3);
-  weft::require_float(delta, "delta", 3);
-  for (const auto* statistic : {&lse, &delta}) {
-    TVM_FFI_CHECK(statistic->size(0) == q.size(0) && statistic->size(1) == q.size(2) &&
-                      statistic->size(2) == q.size(1),
-                  ValueError)
-        << "lse and delta must be [batch, heads, tokens]";
+  weft::require_float(lse, "L", 3);
+  for (int i = 0; i < 3; ++i) {
+    TVM_FFI_CHECK(lse.size(i) == q.size(i), ValueError) << "L must be [batch, heads, tokens]";
   }
+  TVM_FFI_CHECK(q.size(3) == 64 || q.size(3) == 96 || q.size(3) == 128, ValueError)
+      << "no kernel for head dimension " << q.size(3);
   if (q.numel() == 0) return;
+  // Taken from the stream's pool and given back behind the last kernel: nothing waits.
+  const cudaStream_t stream = weft::stream_of(q);
+  float* delta = nullptr;
+  WEFT_CUDA_CHECK(cudaMallocAsync(&delta, lse.numel() * sizeof(float), stream));
   const Problem problem{static_cast<uint64_t>(q.size(0)),
-                        static_cast<uint64_t>(q.size(1)),
                         static_cast<uint64_t>(q.size(2)),
+                        static_cast<uint64_t>(q.size(1)),
                         q,
                         k,
                         v,
+                        o,
                         grad,
                         dq,
                         dk,
                         dv,
                         weft::elements<const float>(lse),
-                        weft::elements<const float>(delta),
-                        weft::stream_of(q)};
+                        delta,
+                        stream};
   switch (q.size(3)) {
     case 64:
-      return launch<64>(problem);
+      launch<64>(problem);
+      break;
     case 96:
-      return launch<96>(problem);
-    case 128:
-      return launch<128>(problem);
+      launch<96>(problem);
+      break;
     default:
-      TVM_FFI_THROW(ValueError) << "no kernel for head dimension " << q.size(3);
+      launch<128>(problem);
   }
+  WEFT_CUDA_CHECK(cudaFreeAsync(delta, stream));
 }
 
 }  // namespace

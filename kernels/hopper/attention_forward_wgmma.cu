@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Attention forward with log-sum-exp in bf16: O = softmax(Q * K transposed / sqrt(d)) * V, and
-// lse = ln(sum of exp(scaled scores)) per row. q, k, v, o: [batch, tokens, heads, d], lse: [batch,
+// lse = ln(sum of exp(scaled scores)) per row. q, k, v, o: [batch, heads, tokens, d], lse: [batch,
 // heads, tokens] float32; d is 64, 96, 128 or 256. attention_forward_causal_wgmma.cu is the same
 // with keys behind the query masked.
 //
@@ -163,7 +163,7 @@ __device__ __forceinline__ void load_tile(uint32_t destination, const CUtensorMa
   weft::barrier_arrive_expect(full, L::kTileBytes);
 #pragma unroll
   for (int panel = 0; panel < L::kPanels; ++panel) {
-    weft::tma_load(destination + panel * L::kKeyPanelBytes, map, full, panel * 64, head, token,
+    weft::tma_load(destination + panel * L::kKeyPanelBytes, map, full, panel * 64, token, head,
                    batch);
   }
 }
@@ -176,7 +176,7 @@ __device__ __forceinline__ void produce(const Maps& maps, const Layout<kHeadDim>
   for (int panel = 0; panel < L::kPanels; ++panel) {
     for (int part = 0; part < L::kConsumers; ++part) {
       weft::tma_load(shared.queries() + panel * L::kQueryPanelBytes + part * 64 * 128, maps.q,
-                     shared.queries_full(), panel * 64, head, query + part * 64, batch);
+                     shared.queries_full(), panel * 64, query + part * 64, head, batch);
     }
   }
   RingPosition at;
@@ -339,8 +339,8 @@ __device__ __forceinline__ void consume(const Maps& maps, const Layout<kHeadDim>
   weft::named_barrier_sync(kGroupBarrier + consumer, 128);
   if (thread == 0) {
     for (int panel = 0; panel < L::kPanels; ++panel) {
-      weft::tma_store(maps.o, queries + panel * L::kQueryPanelBytes, panel * 64, head,
-                      query + consumer * 64, batch);
+      weft::tma_store(maps.o, queries + panel * L::kQueryPanelBytes, panel * 64,
+                      query + consumer * 64, head, batch);
     }
     weft::tma_store_commit();
     weft::tma_store_wait<0>();
@@ -397,9 +397,10 @@ void launch(const Problem& problem) {
   using L = Layout<kHeadDim>;
   const auto map = [&](const tvm::ffi::TensorView& tensor, uint32_t rows) {
     constexpr uint64_t kRow = kHeadDim * 2;
+    const uint64_t head_bytes = problem.tokens * kRow;
     return weft::bf16_tensor_map<4>(
-        weft::elements<void>(tensor), {kHeadDim, problem.heads, problem.tokens, problem.batches},
-        {kRow, problem.heads * kRow, problem.tokens * problem.heads * kRow}, {64, 1, rows, 1});
+        weft::elements<void>(tensor), {kHeadDim, problem.tokens, problem.heads, problem.batches},
+        {kRow, head_bytes, problem.heads * head_bytes}, {64, rows, 1, 1});
   };
   const Maps maps{map(problem.q, 64), map(problem.k, L::kKeys), map(problem.v, L::kKeys),
                   map(problem.o, 64)};
@@ -418,22 +419,22 @@ void launch(const Problem& problem) {
 
 void run(tvm::ffi::TensorView q, tvm::ffi::TensorView k, tvm::ffi::TensorView v,
          tvm::ffi::TensorView o, tvm::ffi::TensorView lse) {
-  weft::require_bf16(q, "q", 4);
-  weft::require_bf16(k, "k", 4);
-  weft::require_bf16(v, "v", 4);
-  weft::require_bf16(o, "o", 4);
-  weft::require_float(lse, "lse", 3);
+  weft::require_bf16(q, "Q", 4);
+  weft::require_bf16(k, "K", 4);
+  weft::require_bf16(v, "V", 4);
+  weft::require_bf16(o, "O", 4);
+  weft::require_float(lse, "LSE", 3);
   for (int i = 0; i < 4; ++i) {
     TVM_FFI_CHECK(k.size(i) == q.size(i) && v.size(i) == q.size(i) && o.size(i) == q.size(i),
                   ValueError)
-        << "q, k, v and o differ in dimension " << i;
+        << "Q, K, V and O differ in dimension " << i;
   }
-  TVM_FFI_CHECK(lse.size(0) == q.size(0) && lse.size(1) == q.size(2) && lse.size(2) == q.size(1),
+  TVM_FFI_CHECK(lse.size(0) == q.size(0) && lse.size(1) == q.size(1) && lse.size(2) == q.size(2),
                 ValueError)
-      << "lse must be [batch, heads, tokens]";
+      << "LSE must be [batch, heads, tokens]";
   const Problem problem{static_cast<uint64_t>(q.size(0)),
-                        static_cast<uint64_t>(q.size(1)),
                         static_cast<uint64_t>(q.size(2)),
+                        static_cast<uint64_t>(q.size(1)),
                         q,
                         k,
                         v,

@@ -80,12 +80,8 @@ Result<Done> check_outputs(const RunRequest& request, const problems::Task& task
   for (size_t i = 0; i < task.definition.outputs.size(); ++i) {
     const problems::TensorSpec& spec = task.definition.outputs[i];
     const std::vector<float>& want = expected[i];
-    if (std::any_of(want.begin(), want.end(),
-                    [](float value) { return !(std::abs(value) <= 3.4e38f); })) {
-      return Error(fmt::format("the reference of {} is not finite for output {}",
-                               task.definition.name, spec.name),
-                   "a definition whose reference overflows cannot be judged");
-    }
+    const problems::Mask mask = TRY(problems::mask_of(task, spec));
+    TRY(problems::check_finite(task, spec, want, mask));
     problems::Tensor actual(spec.name, spec.dtype, task.shape(spec));
     const std::string bytes = TRY(read_file(request.orders.output_file(trial, inputs.size() + i)));
     if (bytes.size() != actual.bytes.size()) {
@@ -97,7 +93,7 @@ Result<Done> check_outputs(const RunRequest& request, const problems::Task& task
     std::memcpy(actual.bytes.data(), bytes.data(), bytes.size());
     const problems::Tolerance tolerance = TRY(problems::tolerance_of(task.definition, spec));
     const problems::Comparison compared =
-        problems::compare(actual, want, tolerance, request.orders.poisons[trial]);
+        problems::compare(actual, want, tolerance, request.orders.poisons[trial], mask);
     wire::OutputComparison comparison = record(compared, spec.name, trial, tolerance);
     outcome.correctness.max_absolute_error =
         std::max(outcome.correctness.max_absolute_error, comparison.max_absolute_error);

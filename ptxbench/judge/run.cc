@@ -22,7 +22,7 @@ constexpr uint64_t kKeptOutput = 64
 // DLPack's type codes.
 std::pair<uint8_t, uint8_t> type_code(problems::DType dtype) {
   using problems::DType;
-  constexpr uint8_t kInt = 0, kFloat = 2, kBfloat = 4, kBool = 6;
+  constexpr uint8_t kInt = 0, kFloat = 2, kBfloat = 4, kBool = 6, kFloat8E4M3Fn = 10;
   const auto bits = static_cast<uint8_t>(8 * problems::byte_size(dtype));
   switch (dtype) {
     case DType::Float32:
@@ -30,6 +30,8 @@ std::pair<uint8_t, uint8_t> type_code(problems::DType dtype) {
       return {kFloat, bits};
     case DType::BFloat16:
       return {kBfloat, bits};
+    case DType::Float8E4M3:
+      return {kFloat8E4M3Fn, bits};
     case DType::Bool:
       return {kBool, bits};
     default:

@@ -14,7 +14,7 @@ namespace {
 // A constant factor explains an output when it leaves less than this of the error.
 constexpr double kExplained = 2e-2;
 
-struct Sums {
+struct Totals {
   double error = 0, expected = 0, product = 0, actual = 0;  // of squares, and expected times actual
   double worst_outlier = 0;  // largest |error| in units of the tolerance at max(|expected|, rms)
   double worst_row = 0;      // largest row norm of the error relative to the row's own norm
@@ -27,19 +27,18 @@ bool holds_poison(const Tensor& tensor, int64_t index, uint8_t poison) {
   return std::all_of(start, start + size, [&](std::byte b) { return b == std::byte{poison}; });
 }
 
-std::vector<int64_t> unflatten(int64_t flat, const std::vector<int64_t>& shape) {
-  std::vector<int64_t> index(shape.size());
-  for (size_t i = shape.size(); i-- > 0;) {
-    index[i] = flat % shape[i];
-    flat /= shape[i];
-  }
-  return index;
+bool masked(const Mask& mask, int64_t index) {
+  return !mask.empty() && mask[static_cast<size_t>(index)] != 0;
 }
 
-double root_mean_square(const std::vector<float>& values) {
-  double sum = 0;
-  for (const float value : values) sum += double{value} * value;
-  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+double root_mean_square(const std::vector<float>& values, const Mask& mask) {
+  double sum = 0, count = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (masked(mask, static_cast<int64_t>(i))) continue;
+    sum += double{values[i]} * values[i];
+    count += 1;
+  }
+  return count > 0 ? std::sqrt(sum / count) : 0;
 }
 
 void note_bad(Comparison& result, int64_t index, int64_t width, double expected, double actual,
@@ -57,16 +56,18 @@ void note_bad(Comparison& result, int64_t index, int64_t width, double expected,
                         std::max(result.bad_columns[1], column)};
 }
 
-Sums gather(const Tensor& actual, const std::vector<float>& expected, const Tolerance& tolerance,
-            uint8_t poison, Comparison& result) {
+Totals gather(const Tensor& actual, const std::vector<float>& expected, const Tolerance& tolerance,
+              const Mask& mask, uint8_t poison, Comparison& result) {
   const std::vector<float> values = to_float(actual);
   const int64_t width = actual.shape.empty() ? 1 : actual.shape.back();
-  const double rms = root_mean_square(expected);
-  Sums sums;
+  const double rms = root_mean_square(expected, mask);
+  Totals sums;
   double row_error = 0, row_expected = 0;
-  for (int64_t i = 0; i < result.elements; ++i) {
+  for (int64_t i = 0; i < actual.count(); ++i) {
     const double want = expected[i], got = values[i];
-    if (!std::isfinite(got)) {
+    if (masked(mask, i)) {
+      // Anything may be here.
+    } else if (!std::isfinite(got)) {
       ++result.non_finite;
       ++result.mismatched;
       result.untouched += holds_poison(actual, i, poison);
@@ -108,7 +109,7 @@ Sums gather(const Tensor& actual, const std::vector<float>& expected, const Tole
   return sums;
 }
 
-void look_for_factor(const Sums& sums, Comparison& result) {
+void look_for_factor(const Totals& sums, Comparison& result) {
   if (sums.expected <= 0 || result.non_finite > 0) return;
   const double factor = sums.product / sums.expected;
   const double residual = sums.actual - factor * sums.product;  // squared norm of what is left
@@ -116,7 +117,7 @@ void look_for_factor(const Sums& sums, Comparison& result) {
     result.factor = factor;
 }
 
-std::string judge(const Sums& sums, const Tolerance& tolerance, const Comparison& result) {
+std::string judge(const Totals& sums, const Tolerance& tolerance, const Comparison& result) {
   if (result.elements == 0) return "no element was compared";
   if (result.non_finite > 0)
     return fmt::format("NaN or infinity in {} of {} elements", result.non_finite, result.elements);
@@ -160,11 +161,13 @@ Result<Tolerance> tolerance_of(const Definition& definition, const TensorSpec& o
 }
 
 Comparison compare(const Tensor& actual, const std::vector<float>& expected,
-                   const Tolerance& tolerance, uint8_t poison) {
+                   const Tolerance& tolerance, uint8_t poison, const Mask& mask) {
   INVARIANT(actual.count() == static_cast<int64_t>(expected.size()));
   Comparison result;
-  result.elements = actual.count();
-  const Sums sums = gather(actual, expected, tolerance, poison, result);
+  INVARIANT(mask.empty() || mask.size() == expected.size());
+  result.elements = actual.count() - std::count_if(mask.begin(), mask.end(),
+                                                   [](uint8_t hidden) { return hidden != 0; });
+  const Totals sums = gather(actual, expected, tolerance, mask, poison, result);
   result.relative_norm =
       sums.expected > 0 ? std::sqrt(sums.error / sums.expected) : (sums.error > 0 ? INFINITY : 0);
   result.reason = judge(sums, tolerance, result);

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "ptxbench/problems/definition.h"
+#include "ptxbench/problems/mask.h"
 #include "ptxbench/problems/tensor.h"
 
 namespace weft::problems {
@@ -55,8 +56,8 @@ struct Comparison {
   double factor = 0;  // 0, or the constant that the expected values were multiplied by
 };
 
-// `poison` is the byte that filled the output before the call.
+// `poison` is the byte that filled the output before the call. Masked elements are not looked at.
 Comparison compare(const Tensor& actual, const std::vector<float>& expected,
-                   const Tolerance& tolerance, uint8_t poison);
+                   const Tolerance& tolerance, uint8_t poison, const Mask& mask = {});
 
 }  // namespace weft::problems

@@ -54,8 +54,9 @@ Result<TensorSpec> read_tensor(const std::string& name, const Node& node,
   const std::string spelled = TRY(type.text());
   const std::optional<DType> dtype = dtype_named(spelled);
   if (!dtype) {
-    return type.error(fmt::format("element type is not supported: \"{}\"", spelled),
-                      "supported: float32, float16, bfloat16, int64, int32, int16, int8, bool");
+    return type.error(
+        fmt::format("element type is not supported: \"{}\"", spelled),
+        "supported: float32, float16, bfloat16, float8_e4m3fn, int64, int32, int16, int8, bool");
   }
   spec.dtype = *dtype;
   return spec;

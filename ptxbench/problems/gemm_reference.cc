@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// C = A * transpose(B) through OpenBLAS. Products of bfloat16 numbers are exact in float32, so only
-// the sums round: about 1e-6 relative to the sum of magnitudes, four digits below the tolerance.
-#include <cblas.h>
-
+// C = A * transpose(B). Products of bfloat16 numbers are exact in float32, so only the sums round:
+// about 1e-6 relative to the sum of magnitudes, four digits below the tolerance.
 #include "base/parallel.h"
+#include "ptxbench/problems/product.h"
 #include "ptxbench/problems/reference.h"
 
 namespace weft::problems {
+namespace {
 
-Expected gemm_reference(const Task& task, const std::vector<Tensor>& inputs) {
-  const auto m = static_cast<blasint>(task.axis("M"));
-  const auto n = static_cast<blasint>(task.axis("N"));
-  const auto k = static_cast<blasint>(task.axis("K"));
-  const std::vector<float> a = to_float(inputs[0]);
-  const std::vector<float> b = to_float(inputs[1]);
-  std::vector<float> c(static_cast<size_t>(m) * static_cast<size_t>(n));
-  openblas_set_num_threads(static_cast<int>(host_workers()));
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1.0f, a.data(), k, b.data(), k,
-              0.0f, c.data(), n);
-  return {std::move(c)};
+template <typename Real>
+std::vector<float> gemm(const Tensor& a, const Tensor& b) {
+  const int64_t m = a.shape[0], n = b.shape[0], k = a.shape[1];
+  const std::vector<Real> left = elements<Real>(a, 0, a.count());
+  const std::vector<Real> right = elements<Real>(b, 0, b.count());
+  std::vector<Real> c(static_cast<size_t>(m * n));
+  set_product_workers(static_cast<int>(host_workers()));
+  multiply<Real>({.transpose_b = true, .m = m, .n = n, .k = k}, 1, {left.data(), k},
+                 {right.data(), k}, 0, {c.data(), n});
+  return {c.begin(), c.end()};
+}
+
+}  // namespace
+
+Expected gemm_reference(const Task&, const std::vector<Tensor>& inputs, Sums sums) {
+  return {sums == Sums::Float64 ? gemm<double>(inputs[0], inputs[1])
+                                : gemm<float>(inputs[0], inputs[1])};
 }
 
 }  // namespace weft::problems

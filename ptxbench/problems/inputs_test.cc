@@ -35,20 +35,23 @@ TEST(Inputs, AlternateDistributionsBetweenTrials) {
   EXPECT_LE(largest(1), 1.0f);  // uniform
 }
 
-// delta is the row sum of do times the rounded o; recomputed here in float64 from the tensors.
+// L is the logarithm of the sum of exponentials of the scaled scores; recomputed here in float64.
 TEST(Inputs, OfTheBackwardPassAgreeWithEachOther) {
-  const Task backward =
-      task("mha_bwd_d64_causal", {{"batch", 1}, {"num_heads", 2}, {"seq_len", 20}});
+  const Task backward = task("mha_bwd_d64_causal", {{"B", 1}, {"H", 2}, {"S", 20}});
   const auto inputs = *make_inputs(backward, 3, 0);
-  const std::vector<float> o = to_float(inputs[3]), grad = to_float(inputs[4]),
-                           delta = to_float(inputs[6]);
-  for (int64_t head = 0; head < 2; ++head) {
-    for (int64_t t = 0; t < 20; ++t) {
-      double sum = 0;
-      for (int64_t i = 0; i < 64; ++i)
-        sum += double{o[(t * 2 + head) * 64 + i]} * grad[(t * 2 + head) * 64 + i];
-      EXPECT_NEAR(delta[head * 20 + t], sum, 1e-5 * (1 + std::abs(sum)));
+  const std::vector<float> q = to_float(inputs[0]), k = to_float(inputs[1]),
+                           v = to_float(inputs[2]), o = to_float(inputs[3]),
+                           lse = to_float(inputs[5]);
+  for (int64_t row = 0; row < 40; ++row) {
+    double sum = 0, first = 0;
+    for (int64_t key = row / 20 * 20; key <= row; ++key) {
+      double dot = 0;
+      for (int64_t i = 0; i < 64; ++i) dot += double{q[row * 64 + i]} * k[key * 64 + i];
+      sum += std::exp(dot / 8);
+      first += std::exp(dot / 8) * v[key * 64];
     }
+    EXPECT_NEAR(lse[row], std::log(sum), 1e-5 * (1 + std::abs(lse[row])));
+    EXPECT_NEAR(o[row * 64], first / sum, 1e-4 + std::abs(first / sum) / 256);
   }
 }
 

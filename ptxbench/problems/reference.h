@@ -16,20 +16,23 @@ namespace weft::problems {
 // One vector an output, in the definition's order, each in the output's own layout.
 using Expected = std::vector<std::vector<float>>;
 
-// Chosen by the tag "family:". Inputs are in the definition's order.
-Result<Expected> reference(const Task& task, const std::vector<Tensor>& inputs);
+// Float32 is what a verdict uses; Float64 (twice to four times as slow) is what errors are measured
+// against. Either way the result is stored in float32.
+enum class Sums : uint8_t { Float32, Float64 };
+
+// Chosen by the tag "family:". Inputs are in the definition's order. Refuses when the machine has
+// less free memory than the computation needs.
+Result<Expected> reference(const Task& task, const std::vector<Tensor>& inputs,
+                           Sums sums = Sums::Float32);
 
 // Fills the inputs that come from a forward pass over the others.
 Result<Done> derive_inputs(const Task& task, std::vector<Tensor>& inputs);
 
 // Floating-point operations of the task by the usual count (2 a multiply-add; causal attention
-// counts the visible half). Nothing when the family is unknown.
+// counts the visible part). Nothing when the family is unknown.
 std::optional<double> floating_point_operations(const Task& task);
 
-// The families, one file each.
-Expected gemm_reference(const Task& task, const std::vector<Tensor>& inputs);
-Result<Expected> attention_forward(const Task& task, const std::vector<Tensor>& inputs);
-Result<Expected> attention_backward(const Task& task, const std::vector<Tensor>& inputs);
-Result<Done> derive_attention(const Task& task, std::vector<Tensor>& inputs);
+// Bytes that the reference needs beside the task's own tensors. Nothing when the family is unknown.
+std::optional<double> reference_bytes(const Task& task, Sums sums);
 
 }  // namespace weft::problems

@@ -3,11 +3,10 @@
 // One table of element types; conversions are those of base/floats.h.
 #include "ptxbench/problems/tensor.h"
 
-#include <cstring>
-
 #include <fmt/format.h>
 
 #include "base/floats.h"
+#include "base/invariant.h"
 
 namespace weft::problems {
 namespace {
@@ -19,15 +18,17 @@ struct Row {
 };
 constexpr Row kTypes[] = {
     {DType::Float32, "float32", 4},   {DType::Float16, "float16", 2},
-    {DType::BFloat16, "bfloat16", 2}, {DType::Int64, "int64", 8},
-    {DType::Int32, "int32", 4},       {DType::Int16, "int16", 2},
-    {DType::Int8, "int8", 1},         {DType::Bool, "bool", 1},
+    {DType::BFloat16, "bfloat16", 2}, {DType::Float8E4M3, "float8_e4m3fn", 1},
+    {DType::Int64, "int64", 8},       {DType::Int32, "int32", 4},
+    {DType::Int16, "int16", 2},       {DType::Int8, "int8", 1},
+    {DType::Bool, "bool", 1},
 };
 
-template <typename T>
-void widen(const Tensor& tensor, std::vector<float>& values) {
-  const auto* source = reinterpret_cast<const T*>(tensor.bytes.data());
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(source[i]);
+// values = convert(each of source)
+template <typename T, typename Real, typename Convert>
+void widen(const Tensor& tensor, int64_t first, std::vector<Real>& values, Convert convert) {
+  const auto* source = reinterpret_cast<const T*>(tensor.bytes.data()) + first;
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<Real>(convert(source[i]));
 }
 
 }  // namespace
@@ -53,45 +54,70 @@ Tensor::Tensor(std::string tensor_name, DType element, std::vector<int64_t> exte
 }
 
 int64_t Tensor::count() const {
+  return element_count(shape);
+}
+
+int64_t element_count(const std::vector<int64_t>& shape) {
   int64_t product = 1;
   for (const int64_t extent : shape) product *= extent;
   return product;
+}
+
+std::vector<int64_t> unflatten(int64_t flat, const std::vector<int64_t>& shape) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t i = shape.size(); i-- > 0;) {
+    index[i] = flat % shape[i];
+    flat /= shape[i];
+  }
+  return index;
 }
 
 std::string describe(DType dtype, const std::vector<int64_t>& shape) {
   return fmt::format("{}[{}]", name(dtype), fmt::join(shape, ", "));
 }
 
-std::vector<float> to_float(const Tensor& tensor) {
-  std::vector<float> values(static_cast<size_t>(tensor.count()));
-  const auto* half = reinterpret_cast<const uint16_t*>(tensor.bytes.data());
+template <typename Real>
+std::vector<Real> elements(const Tensor& tensor, int64_t first, int64_t count) {
+  INVARIANT(first >= 0 && count >= 0 && first + count <= tensor.count());
+  std::vector<Real> values(static_cast<size_t>(count));
+  const auto same = [](auto value) { return value; };
   switch (tensor.dtype) {
     case DType::Float32:
-      if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+      widen<float>(tensor, first, values, same);
       break;
     case DType::BFloat16:
-      for (size_t i = 0; i < values.size(); ++i) values[i] = bf16_to_float(half[i]);
+      widen<uint16_t>(tensor, first, values, bf16_to_float);
       break;
     case DType::Float16:
-      for (size_t i = 0; i < values.size(); ++i) values[i] = f16_to_float(half[i]);
+      widen<uint16_t>(tensor, first, values, f16_to_float);
+      break;
+    case DType::Float8E4M3:
+      widen<uint8_t>(tensor, first, values, e4m3_to_float);
       break;
     case DType::Int64:
-      widen<int64_t>(tensor, values);
+      widen<int64_t>(tensor, first, values, same);
       break;
     case DType::Int32:
-      widen<int32_t>(tensor, values);
+      widen<int32_t>(tensor, first, values, same);
       break;
     case DType::Int16:
-      widen<int16_t>(tensor, values);
+      widen<int16_t>(tensor, first, values, same);
       break;
     case DType::Int8:
-      widen<int8_t>(tensor, values);
+      widen<int8_t>(tensor, first, values, same);
       break;
     case DType::Bool:
-      widen<uint8_t>(tensor, values);
+      widen<uint8_t>(tensor, first, values, same);
       break;
   }
   return values;
+}
+
+template std::vector<float> elements(const Tensor&, int64_t, int64_t);
+template std::vector<double> elements(const Tensor&, int64_t, int64_t);
+
+std::vector<float> to_float(const Tensor& tensor) {
+  return elements<float>(tensor, 0, tensor.count());
 }
 
 }  // namespace weft::problems

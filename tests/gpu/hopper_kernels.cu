@@ -266,7 +266,7 @@ AttentionReference reference_of(const Attention& p, const Tensor& q, const Tenso
 }
 
 int check_attention(Run run, const Attention& p, int repeats) {
-  const std::vector<int64_t> shape{p.batch, p.tokens, p.heads, p.head_dim};
+  const std::vector<int64_t> shape{p.batch, p.heads, p.tokens, p.head_dim};
   Tensor q(shape, kBf16), k(shape, kBf16), v(shape, kBf16), o(shape, kBf16);
   Tensor lse({p.batch, p.heads, p.tokens}, kFloat);
   q.randomize(1, true);
@@ -302,7 +302,7 @@ int check_attention(Run run, const Attention& p, int repeats) {
 }
 
 int check_backward(Run run, const Attention& p, int repeats) {
-  const std::vector<int64_t> shape{p.batch, p.tokens, p.heads, p.head_dim};
+  const std::vector<int64_t> shape{p.batch, p.heads, p.tokens, p.head_dim};
   Tensor q(shape, kBf16), k(shape, kBf16), v(shape, kBf16), o(shape, kBf16), grad(shape, kBf16);
   Tensor lse({p.batch, p.heads, p.tokens}, kFloat), delta({p.batch, p.heads, p.tokens}, kFloat);
   Tensor dq(shape, kBf16), dk(shape, kBf16), dv(shape, kBf16);
@@ -337,7 +337,7 @@ int check_backward(Run run, const Attention& p, int repeats) {
   upload(lse, host_lse.data());
   upload(delta, host_delta.data());
 
-  const std::vector<Tensor*> tensors{&q, &k, &v, &o, &grad, &lse, &delta, &dq, &dk, &dv};
+  const std::vector<Tensor*> tensors{&q, &k, &v, &o, &grad, &lse, &dq, &dk, &dv};
   call(run, tensors);
   check(cudaStreamSynchronize(stream), "candidate");
   dump({&dq, &dk, &dv});

@@ -52,7 +52,7 @@ struct Attention {
   int batch, tokens, heads, head_dim;
   bool causal;
   __host__ __device__ size_t row(int b, int token, int head) const {
-    return ((size_t(b) * tokens + token) * heads + head) * head_dim;
+    return ((size_t(b) * heads + head) * tokens + token) * head_dim;
   }
 };
 

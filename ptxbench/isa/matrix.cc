@@ -112,25 +112,25 @@ constexpr Row kRows[] = {
      .since = 87, .target = "sm_120a", .family = Mma},
     {.syntax = "mma.sp|sp::ordered_metadata.sync.aligned.m16n8k16|m16n8k32.row.col.f16|"
                "f32.f16.f16.f16|f32  d, a, b, c, e, selector",
-     .since = 71, .target = "sm_80", .family = Mma},
+     .since = 71, .target = "sm_80", .status = Executes, .family = Mma},
     {.syntax = "mma.sp|sp::ordered_metadata.sync.aligned.m16n8k16|"
                "m16n8k32.row.col.f32.bf16.bf16.f32  d, a, b, c, e, selector",
-     .since = 71, .target = "sm_80", .family = Mma},
+     .since = 71, .target = "sm_80", .status = Executes, .family = Mma},
     {.syntax = "mma.sp|sp::ordered_metadata.sync.aligned.m16n8k8|"
                "m16n8k16.row.col.f32.tf32.tf32.f32  d, a, b, c, e, selector",
-     .since = 71, .target = "sm_80", .family = Mma},
+     .since = 71, .target = "sm_80", .status = Executes, .family = Mma},
     {.syntax = "mma.sp|sp::ordered_metadata.sync.aligned.m16n8k32|"
                "m16n8k64.row.col{.satfinite}.s32.s8|u8.s8|u8.s32  d, a, b, c, e, selector",
-     .since = 71, .target = "sm_80", .family = Mma},
+     .since = 71, .target = "sm_80", .status = Executes, .family = Mma},
     {.syntax = "mma.sp|sp::ordered_metadata.sync.aligned.m16n8k64|"
                "m16n8k128.row.col{.satfinite}.s32.s4|u4.s4|u4.s32  d, a, b, c, e, selector",
-     .since = 71, .target = "sm_80", .family = Mma},
+     .since = 71, .target = "sm_80", .status = Executes, .family = Mma},
     {.syntax = "mma.sp|sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3|e5m2.e4m3|"
                "e5m2.f32  d, a, b, c, e, selector",
-     .since = 84, .target = "sm_89", .family = Mma},
+     .since = 84, .target = "sm_89", .status = Executes, .family = Mma},
     {.syntax = "mma.sp|sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f16.e4m3|e5m2.e4m3|"
                "e5m2.f16  d, a, b, c, e, selector",
-     .since = 87, .target = "sm_89", .family = Mma},
+     .since = 87, .target = "sm_89", .status = Executes, .family = Mma},
     {.syntax = "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f16|"
                "f32.e4m3|e5m2|e3m2|e2m3|e2m1.e4m3|e5m2|e3m2|e2m3|e2m1.f16|f32  d, a, b, c, e, "
                "selector",

@@ -29,19 +29,19 @@ constexpr Row kRows[] = {
      .since = 80, .target = "sm_90a", .status = Executes, .family = Wgmma},
     {.syntax = "wgmma.mma_async.sp.sync.aligned.<wgmma32>.f16|f32.f16.f16  d, a, b, metadata, "
                "selector, scale_d{, negate_a}{, negate_b}{, transpose_a}{, transpose_b}",
-     .since = 80, .target = "sm_90a", .family = Wgmma},
+     .since = 80, .target = "sm_90a", .status = Executes, .family = Wgmma},
     {.syntax = "wgmma.mma_async.sp.sync.aligned.<wgmma32>.f32.bf16.bf16  d, a, b, metadata, "
                "selector, scale_d{, negate_a}{, negate_b}{, transpose_a}{, transpose_b}",
-     .since = 80, .target = "sm_90a", .family = Wgmma},
+     .since = 80, .target = "sm_90a", .status = Executes, .family = Wgmma},
     {.syntax = "wgmma.mma_async.sp.sync.aligned.<wgmma16>.f32.tf32.tf32  d, a, b, metadata, "
                "selector, scale_d{, negate_a}{, negate_b}",
-     .since = 80, .target = "sm_90a", .family = Wgmma},
+     .since = 80, .target = "sm_90a", .status = Executes, .family = Wgmma},
     {.syntax = "wgmma.mma_async.sp.sync.aligned.<wgmma64>.f16|f32.e4m3|e5m2.e4m3|e5m2  d, a, b, "
                "metadata, selector, scale_d{, negate_a}{, negate_b}",
-     .since = 80, .target = "sm_90a", .family = Wgmma},
+     .since = 80, .target = "sm_90a", .status = Executes, .family = Wgmma},
     {.syntax = "wgmma.mma_async.sp.sync.aligned.<wgmma64>{.satfinite}.s32.s8|u8.s8|u8  d, a, b, "
                "metadata, selector, scale_d",
-     .since = 80, .target = "sm_90a", .family = Wgmma},
+     .since = 80, .target = "sm_90a", .status = Executes, .family = Wgmma},
     {.syntax = "wgmma.mma_async.sync.aligned.<wgmma256>.s32.b1.b1.and.popc  d, a, b, scale_d",
      .since = 80, .target = "sm_90a", .status = Executes, .family = Wgmma},
     {.syntax = "wgmma.fence.sync.aligned",

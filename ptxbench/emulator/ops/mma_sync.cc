@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// mma.sync (PTX ISA 9.0, section 9.7.14.5) for every type but f64. Registers of A and B are core
-// matrices as they stand, so the warp's operands are copied together and multiplied as one small
-// tile.
+// mma.sync and mma.sp (PTX ISA 9.0, sections 9.7.14.5 and 9.7.14.6) for every type but f64.
+// Registers of A and B are core matrices as they stand, so the warp's operands are copied together
+// and multiplied as one small tile.
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@
 #include "ptxbench/emulator/ops/matrix_shape.h"
 #include "ptxbench/emulator/ops/mma_plan.h"
 #include "ptxbench/emulator/tile/half_pairs.h"
+#include "ptxbench/emulator/tile/sparse_rows.h"
 #include "ptxbench/emulator/warp.h"
 
 namespace weft::emulator {
@@ -83,17 +85,37 @@ void multiply_integers(Warp& warp, const MmaPlan& plan, const MatrixStep& step) 
     std::memcpy(warp.write<std::byte>(plan.d[r]), sums[r], kRegisterBytes);
 }
 
+// Gives the rows of a sparse A their zeros back: registers of 16-byte rows as stored, with those of
+// the upper and the lower eight rows in turn, become twice as many.
+void spread_registers(const Warp& warp, const MmaPlan& plan,
+                      const std::byte (*stored)[kRegisterBytes],
+                      std::byte (*dense)[kRegisterBytes]) {
+  const SparseMetadata metadata{warp.read<uint32_t>(plan.metadata), plan.first_lane,
+                                sparse_unit_bytes(plan.shape.a)};
+  const int chunks = plan.a_count / 2;  // of 16 bytes, as stored
+  for (int row = 0; row < 16; ++row) {
+    std::byte narrow[32], wide[64];
+    for (int c = 0; c < chunks; ++c)
+      std::memcpy(narrow + 16 * c, stored[2 * c + row / 8] + row % 8 * 16, 16);
+    spread_row(metadata, row, narrow, 16 * chunks, wide);
+    for (int c = 0; c < 2 * chunks; ++c)
+      std::memcpy(dense[2 * c + row / 8] + row % 8 * 16, wide + 16 * c, 16);
+  }
+}
+
 Outcome run_mma(Warp& warp, const Op& op, LaneMask exec) {
   if (const auto outcome = not_together(warp, op, exec)) return *outcome;
   const auto& plan = *static_cast<const MmaPlan*>(op.extra);
-  alignas(64) std::byte a[4][kRegisterBytes], b[4][kRegisterBytes];
+  alignas(64) std::byte a[4][kRegisterBytes], b[4][kRegisterBytes], spread[8][kRegisterBytes];
   for (int r = 0; r < plan.a_count; ++r)
     std::memcpy(a[r], warp.read<std::byte>(plan.a[r]), kRegisterBytes);
   for (int r = 0; r < plan.b_count; ++r)
     std::memcpy(b[r], warp.read<std::byte>(plan.b[r]), kRegisterBytes);
+  const bool sparse = plan.metadata != kNoSlot;
+  if (sparse) spread_registers(warp, plan, a, spread);
   // Registers run down the rows of A first, then along its depth.
   const MatrixStep step{
-      .a = {.base = a[0],
+      .a = {.base = sparse ? spread[0] : a[0],
             .group_stride = kRegisterBytes,
             .chunk_stride = static_cast<uint32_t>(kRegisterBytes * plan.shape.rows / 8)},
       .b = {.base = b[0], .chunk_stride = kRegisterBytes}};
@@ -128,6 +150,16 @@ Result<Done> register_destinations(Lowering& l, const ptx::Operand& operand, Typ
                    [&](const ptx::Operand& element) { return l.destination(element, type); });
 }
 
+Result<uint8_t> first_metadata_lane(Lowering& l, const ptx::Operand& selector, TileElement element,
+                                    int dense_bytes) {
+  const auto value = l.constant(selector);
+  const int lanes = sparse_lanes(sparse_unit_bytes(element), dense_bytes);
+  if (!value || *value < 0 || *value >= 4 / lanes)
+    return l.error("the sparsity selector of this shape is a constant from 0 on, at most " +
+                   std::to_string(4 / lanes - 1));
+  return static_cast<uint8_t>(*value * lanes);
+}
+
 namespace {
 
 Result<Done> lower_operands(Lowering& l, const ptx::Instruction& i, MmaPlan& plan) {
@@ -143,7 +175,8 @@ Result<Done> lower_operands(Lowering& l, const ptx::Instruction& i, MmaPlan& pla
   plan.saturate = i.has("satfinite");
   plan.bits = i.has("xor") ? BitOperation::Xor : BitOperation::And;
   const int bits = element_bits(*a), values = shape->m * shape->n / 32;
-  plan.a_count = static_cast<uint8_t>(shape->m * shape->k * bits / 1024);
+  const bool sparse = i.has("sp") || i.has("sp::ordered_metadata");
+  plan.a_count = static_cast<uint8_t>(shape->m * shape->k * bits / (sparse ? 2048 : 1024));
   plan.b_count = static_cast<uint8_t>(shape->n * shape->k * bits / 1024);
   plan.c_count = static_cast<uint8_t>(*c_sum == MmaSum::F16 ? values / 2 : values);
   plan.d_count = static_cast<uint8_t>(*d_sum == MmaSum::F16 ? values / 2 : values);
@@ -152,13 +185,16 @@ Result<Done> lower_operands(Lowering& l, const ptx::Instruction& i, MmaPlan& pla
   TRY(register_sources(l, i.operands[2], Type::B32, plan.b_count, plan.b));
   // A literal zero accumulator is typed as what is added up.
   const Type c_type = *c_sum == MmaSum::F32 ? Type::F32 : Type::B32;
+  if (sparse) {
+    plan.metadata = TRY(l.source(i.operands[4], Type::B32));
+    plan.first_lane = TRY(first_metadata_lane(l, i.operands[5], *a, shape->k * bits / 8));
+  }
   return register_sources(l, i.operands[3], c_type, plan.c_count, plan.c);
 }
 
 }  // namespace
 
 Result<Done> lower_mma(Lowering& l, const ptx::Instruction& i) {
-  if (i.has("sp") || i.has("sp::ordered_metadata")) return l.unsupported("mma.sp");
   for (std::string_view modifier : i.modifiers)
     if (modifier.starts_with("kind::"))
       return l.unsupported(fmt::format("mma.{} (sm_120a)", modifier));

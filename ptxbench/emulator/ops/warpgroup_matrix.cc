@@ -12,6 +12,7 @@
 #include "ptxbench/emulator/ops/accumulator_hazard.h"
 #include "ptxbench/emulator/ops/aligned.h"
 #include "ptxbench/emulator/ops/matrix_shape.h"
+#include "ptxbench/emulator/ops/mma_plan.h"
 #include "ptxbench/emulator/ops/warpgroup_queue.h"
 
 namespace weft::emulator {
@@ -163,13 +164,18 @@ bool serializes(Lowering& l) {
 }
 
 Result<Done> lower_mma_async(Lowering& l, const ptx::Instruction& i) {
-  if (i.has("sp")) return l.unsupported("sparse wgmma");
   auto plan = std::make_unique<WgmmaPlan>();
   plan->code = &l.code();
   plan->serialized = serializes(l);
   TRY(lower_shape(l, i, *plan));
   TRY(lower_operands(l, i, *plan));
-  TRY(lower_scales(l, i, 3, *plan));
+  const bool sparse = i.has("sp");
+  if (sparse) {
+    const int dense_bytes = plan->shape.depth * element_bits(plan->shape.a) / 8;
+    plan->metadata = TRY(l.source(i.operands[3], Type::B32));
+    plan->first_lane = TRY(first_metadata_lane(l, i.operands[4], plan->shape.a, dense_bytes));
+  }
+  TRY(lower_scales(l, i, sparse ? 5 : 3, *plan));
   const WgmmaPlan* kept = l.keep(std::move(plan));
   l.emit(run_mma_async).extra = kept;
   if (kept->serialized) l.emit(run_settle);

@@ -12,6 +12,7 @@
 #include "ptxbench/emulator/ops/warpgroup_queue.h"
 #include "ptxbench/emulator/tile/half_pairs.h"
 #include "ptxbench/emulator/tile/matrix_descriptor.h"
+#include "ptxbench/emulator/tile/sparse_rows.h"
 
 namespace weft::emulator {
 
@@ -73,7 +74,7 @@ bool agree(const Run& run) {
 bool joins(const Run& run) {
   const IssuedWgmma& next = run.at(0, run.count);
   const WgmmaPlan &a = run.plan(), &b = *next.plan;
-  return next.accumulate && b.shape == a.shape && b.sum == a.sum &&
+  return next.accumulate && b.metadata == kNoSlot && b.shape == a.shape && b.sum == a.sum &&
          b.a_in_registers == a.a_in_registers && next.frame == run.at(0, 0).frame &&
          b.accumulators == a.accumulators;
 }
@@ -88,9 +89,11 @@ bool shared_rows(const Run& run, size_t i, char name, OperandRows& rows) {
       decode_descriptor(is_a ? issued.a_descriptor : issued.b_descriptor);
   rows = descriptor_rows(descriptor, major, run.block.shared.data());
   const int outer = is_a ? shape.rows : shape.columns;
+  const bool sparse = is_a && run.plan().metadata != kNoSlot;
+  const int depth = sparse ? shape.depth / 2 : shape.depth;
   const int per_chunk = chunk_elements(is_a ? shape.a : shape.b);
-  const int groups = (major == Major::Depth ? outer : shape.depth) / 8;
-  const int chunks = (major == Major::Depth ? shape.depth : outer) / per_chunk;
+  const int groups = (major == Major::Depth ? outer : depth) / 8;
+  const int chunks = (major == Major::Depth ? depth : outer) / per_chunk;
   const size_t size = run.block.shared.size();
   if (reach(rows, groups, chunks) <= size) return true;
   // The bound counts whole lines of 128 bytes; look at each row before saying so.
@@ -126,6 +129,35 @@ OperandRows register_rows(const Run& run, size_t i, RegisterRows& copy) {
   return {.base = copy.bytes[i][0][0], .group_stride = 256, .row_stride = 16, .chunk_stride = 128};
 }
 
+// A sparse A with its zeros: 64 rows, each of 64 bytes as four chunks that lie 128 bytes apart.
+struct alignas(64) SpreadRows {
+  std::byte bytes[8][4][8][16];  // group of eight rows, chunk, row
+};
+OperandRows spread_rows(const Run& run, const OperandRows& stored, SpreadRows& dense) {
+  const WgmmaPlan& plan = run.plan();
+  const bool by_columns = !plan.a_in_registers && plan.shape.a_major == Major::Outer;
+  for (int row = 0; row < 64; ++row) {
+    const int member = row / 16;
+    const IssuedWgmma& issued = run.at(member, 0);
+    const std::byte* words = (plan.metadata & 1) != 0
+                                 ? plan.code->constants.data() + (plan.metadata & ~1u)
+                                 : issued.frame->registers.data() + plan.metadata;
+    const SparseMetadata metadata{reinterpret_cast<const uint32_t*>(words), plan.first_lane,
+                                  sparse_unit_bytes(plan.shape.a)};
+    const auto group = static_cast<uint32_t>(row / 8), line = static_cast<uint32_t>(row % 8);
+    std::byte narrow[32], wide[64];
+    if (by_columns) {  // 16-bit elements only: 16 rows of depth, each with the 64 rows of A in it
+      for (uint32_t k = 0; k < 16; ++k)
+        std::memcpy(narrow + 2 * k, stored.at(k / 8, k % 8, group) + 2 * line, 2);
+    } else {
+      for (uint32_t c = 0; c < 2; ++c) std::memcpy(narrow + 16 * c, stored.at(group, line, c), 16);
+    }
+    spread_row(metadata, row % 16, narrow, sizeof narrow, wide);
+    for (uint32_t c = 0; c < 4; ++c) std::memcpy(dense.bytes[group][c][line], wide + 16 * c, 16);
+  }
+  return {.base = dense.bytes[0][0][0], .group_stride = 512, .row_stride = 16, .chunk_stride = 128};
+}
+
 // Where the accumulators' parts are when they are 32 bits wide.
 template <typename T>
 void place_parts(const Run& run, T** parts) {
@@ -155,7 +187,7 @@ void clear(const Run& run, T* const* parts) {
 }
 
 // f16 accumulators: widened for the product, rounded after it.
-void multiply_into_halves(const Run& run, const MatrixStep& step) {
+void multiply_into_halves(const Run& run, const MatrixShape& shape, const MatrixStep& step) {
   const WgmmaPlan& plan = run.plan();
   float* parts[kMostParts];
   PlainParts& space = plain_parts();
@@ -175,7 +207,7 @@ void multiply_into_halves(const Run& run, const MatrixStep& step) {
     each_register([](uint32_t* pairs, float* even, float* odd) { widen_pairs(pairs, even, odd); });
   else
     clear(run, parts);
-  accumulate(tile_engine(), plan.shape, {&step, 1}, parts);
+  accumulate(tile_engine(), shape, {&step, 1}, parts);
   each_register([](uint32_t* pairs, float* even, float* odd) { narrow_pairs(even, odd, pairs); });
 }
 
@@ -186,13 +218,14 @@ int32_t add_saturating(int32_t a, int32_t b) {
 }
 
 // One instruction's products fit 32 bits; only their sum with the accumulator may leave them.
-void multiply_saturating(const Run& run, const MatrixStep& step, int32_t* const* parts) {
+void multiply_saturating(const Run& run, const MatrixShape& shape, const MatrixStep& step,
+                         int32_t* const* parts) {
   int32_t* products[kMostParts];
   PlainParts& space = plain_parts();
   const int count = run.plan().shape.columns * 2;
   for (int i = 0; i < count; ++i) products[i] = reinterpret_cast<int32_t*>(space.values[i]);
   clear(run, products);
-  accumulate(tile_engine(), run.plan().shape, {&step, 1}, products);
+  accumulate(tile_engine(), shape, {&step, 1}, products);
   for (int i = 0; i < count; ++i)
     for (int lane = 0; lane < 32; ++lane)
       parts[i][lane] = add_saturating(parts[i][lane], products[i][lane]);
@@ -202,6 +235,7 @@ bool multiply(const Run& run) {
   const WgmmaPlan& plan = run.plan();
   MatrixStep steps[kMostSteps];
   static thread_local RegisterRows copy;
+  MatrixShape shape = plan.shape;
   for (size_t i = 0; i < run.count; ++i) {
     if (plan.a_in_registers)
       steps[i].a = register_rows(run, i, copy);
@@ -210,25 +244,30 @@ bool multiply(const Run& run) {
     if (!shared_rows(run, i, 'B', steps[i].b)) return false;
     steps[i].negate = run.at(0, i).plan->negate;
   }
+  SpreadRows dense;
+  if (plan.metadata != kNoSlot) {
+    steps[0].a = spread_rows(run, steps[0].a, dense);
+    shape.a_major = Major::Depth;
+  }
   const std::span<const MatrixStep> all(steps, run.count);
   const bool accumulates = run.at(0, 0).accumulate;
   if (plan.sum == Sum::F16) {
-    multiply_into_halves(run, steps[0]);
+    multiply_into_halves(run, shape, steps[0]);
   } else if (plan.sum == Sum::F32) {
     float* parts[kMostParts];
     place_parts(run, parts);
     if (!accumulates) clear(run, parts);
-    accumulate(tile_engine(), plan.shape, all, parts);
+    accumulate(tile_engine(), shape, all, parts);
   } else {
     int32_t* parts[kMostParts];
     place_parts(run, parts);
     if (!accumulates) clear(run, parts);
     if (plan.shape.a == TileElement::B1)
-      accumulate_bits(plan.shape, all, BitOperation::And, parts);
+      accumulate_bits(shape, all, BitOperation::And, parts);
     else if (plan.saturate)
-      multiply_saturating(run, steps[0], parts);
+      multiply_saturating(run, shape, steps[0], parts);
     else
-      accumulate(tile_engine(), plan.shape, all, parts);
+      accumulate(tile_engine(), shape, all, parts);
   }
   return true;
 }
@@ -253,7 +292,7 @@ bool execute_wgmma(Block& block, uint32_t group_index, uint64_t count) {
     run.count = 1;
     if (!agree(run)) return false;
     const WgmmaPlan& plan = run.plan();
-    const bool alone = plan.sum == Sum::F16 || plan.saturate;
+    const bool alone = plan.sum == Sum::F16 || plan.saturate || plan.metadata != kNoSlot;
     const auto most = static_cast<size_t>(alone ? 1 : std::min(kMostSteps, most_steps(plan.shape)));
     while (run.count < most && run.first + run.count < wanted && joins(run)) {
       const Run next{block, group, run.first_warp, run.first + run.count};

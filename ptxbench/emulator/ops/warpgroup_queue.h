@@ -33,6 +33,9 @@ struct WgmmaPlan final : Extra {
   Slot a_descriptor = kNoSlot, b_descriptor = kNoSlot;
   Slot scale_d = kNoSlot;  // predicate
   LaneMask scale_d_flip = 0;
+  // wgmma.sp: A has half the depth of the shape. The metadata register is read with A's.
+  Slot metadata = kNoSlot;
+  uint8_t first_lane = 0;   // sparse_rows.h
   bool serialized = false;  // waits at once (accumulator_hazard.h)
   const FunctionCode* code = nullptr;
 };

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "tests/gpu/differential/case.h"
+#include "tests/gpu/differential/matrix_text.h"
 
 namespace weft::differential {
 
@@ -203,6 +204,36 @@ constexpr Row kRows[] = {
     {"atomic", "atom.shared.add.f32", "F:FF", Judge::Exact, 0, "ATOM32"},
     {"atomic", "atom.shared.{add}.noftz.f16x2", "X:XX", Judge::Exact, 0, "ATOM32"},
     {"atomic", "atom.shared.{add}.noftz.bf16x2", "Y:YY", Judge::Exact, 0, "ATOM32"},
+    // Sparse matrices: values for which every sum is exact (matrix_text.h).
+    {"sparse",
+     "{mma.sp|mma.sp::ordered_metadata}.sync.aligned.{m16n8k16|m16n8k32}.row.col.{f32.f16.f16.f32|"
+     "f16.f16.f16.f16|f32.bf16.bf16.f32}",
+     "w:www", Judge::Exact, 0, "SPARSE"},
+    {"sparse",
+     "{mma.sp|mma.sp::ordered_metadata}.sync.aligned.{m16n8k8|m16n8k16}.row.col.f32.tf32.tf32.f32",
+     "w:www", Judge::Exact, 0, "SPARSE"},
+    {"sparse",
+     "mma.sp::ordered_metadata.sync.aligned.{m16n8k32|m16n8k64}.row.col.{s32.|satfinite.s32.}{s8|"
+     "u8}.{s8|u8}.s32",
+     "w:www", Judge::Exact, 0, "SPARSE"},
+    {"sparse",
+     "mma.sp::ordered_metadata.sync.aligned.{m16n8k64|m16n8k128}.row.col.s32.{s4|u4}.{s4|u4}.s32",
+     "w:www", Judge::Exact, 0, "SPARSE"},
+    {"sparse",
+     "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.{e4m3|e5m2}.{e4m3|e5m2}.f32",
+     "w:www", Judge::Exact, 0, "SPARSE"},
+    {"sparse",
+     "wgmma.mma_async.sp.sync.aligned.m64n8k32.{f32.f16.f16|f16.f16.f16|f32.bf16.bf16} "
+     "{registers|shared}",
+     "w:www", Judge::Exact, 0, "SPARSE"},
+    {"sparse", "wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 {registers|shared}", "w:www",
+     Judge::Exact, 0, "SPARSE"},
+    {"sparse",
+     "wgmma.mma_async.sp.sync.aligned.m64n8k64.{f32|f16}.{e4m3|e5m2}.{e4m3|e5m2} "
+     "{registers|shared}",
+     "w:www", Judge::Exact, 0, "SPARSE"},
+    {"sparse", "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.{s8|u8}.{s8|u8} {registers|shared}",
+     "w:www", Judge::Exact, 0, "SPARSE"},
     // Video.
     {"video", "{vadd|vsub|vabsdiff|vmin|vmax}.{u32|s32}.{u32|s32}.{u32|s32}", "w:ww"},
     {"video", "{vadd2|vsub2|vabsdiff2|vmin2|vmax2|vavrg2}.u32.u32.u32", "w:www", Judge::Exact, 0,
@@ -252,6 +283,7 @@ std::string text_of(const Row& row, const std::string& name, size_t operands) {
     // Narrow results stand in wider registers; the 64-bit result register holds them all.
     return opcode + " $d, $a;";
   }
+  if (row.text == "SPARSE") return sparse_matrix_text(name);
   if (row.text == "ATOM32")
     return "{ .reg .u32 at; .reg .b32 old, now; mov.u32 at, cells; mad.lo.u32 at, %index, 4, at; "
            "st.shared.b32 [at], $a; " +

@@ -115,7 +115,7 @@ TEST(Inspect, FindsNothingSpecialInAPlainKernel) {
 TEST(Tasks, AreListedAndShown) {
   EXPECT_EQ(ptxbench({"tasks"}).exit_code, 0);
   const Ran list = ptxbench({"tasks", "list", "--json"});
-  EXPECT_EQ(list.json().size(), 31u);
+  EXPECT_EQ(list.json().size(), 35u);
   const Ran one = ptxbench({"tasks", "show", "mha_with_lse_d128_causal", "--json"});
   EXPECT_EQ(one.json()["axes"]["H"]["value"], 48);
   EXPECT_TRUE(contains(ptxbench({"tasks", "show", "gemm_n7168_k5120"}).output, "bfloat16[M, K]"));

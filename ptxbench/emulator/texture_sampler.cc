@@ -21,12 +21,24 @@ constexpr int kFraction = 256;  // steps of a weight
 
 // --- Values -------------------------------------------------------------------------------------
 
+// The curve of IEC 61966-2-1, as coarse as an H200 has it: 8 significant bits, and steps of 2^-14
+// at least. (A few entries of its table are one step off.)
 float srgb_to_linear(float value) {
-  return value <= 0.04045f ? value / 12.92f
-                           : static_cast<float>(std::pow((value + 0.055) / 1.055, 2.4));
+  const double linear =
+      value <= 0.04045f ? value / 12.92 : std::pow((double{value} + 0.055) / 1.055, 2.4);
+  if (linear == 0) return 0;
+  const double step = std::ldexp(1.0, std::max(std::ilogb(linear) - 7, -14));
+  return static_cast<float>(std::floor(linear / step + 0.5) * step);
 }
 
-uint32_t channel_value(const TextureObject& t, const std::byte* at, int channel) {
+// A filter sees the most negative integer as it is; else it stands for -1 like its neighbour.
+enum class Reading : uint8_t { Plain, ForFilter };
+
+bool is_srgb(const TextureObject& t, size_t channel) {
+  return t.srgb && t.channel == Channel::Unsigned && t.channel_bits == 8 && channel < 3;
+}
+
+uint32_t channel_value(const TextureObject& t, const std::byte* at, int channel, Reading reading) {
   uint32_t raw = 0;
   std::memcpy(&raw, at, t.channel_bits / 8u);
   if (t.channel == Channel::Float)
@@ -38,23 +50,26 @@ uint32_t channel_value(const TextureObject& t, const std::byte* at, int channel)
     return t.channel == Channel::Signed ? static_cast<uint32_t>(extended) : raw;
   float value = 0;
   if (t.channel == Channel::Signed) {
-    // The most negative integer stands for -1 too.
-    value = std::max(
-        static_cast<float>(extended) / static_cast<float>((1u << (t.channel_bits - 1)) - 1), -1.0f);
+    value = static_cast<float>(extended) / static_cast<float>((1u << (t.channel_bits - 1)) - 1);
+    if (reading == Reading::Plain) value = std::max(value, -1.0f);
   } else {
     value = static_cast<float>(raw) / static_cast<float>((1u << t.channel_bits) - 1);
-    if (t.srgb && t.channel_bits == 8 && channel < 3) value = srgb_to_linear(value);
+    if (is_srgb(t, static_cast<size_t>(channel))) value = srgb_to_linear(value);
   }
   return std::bit_cast<uint32_t>(value);
 }
 
-uint32_t one(const TextureObject& t) {
-  return reads_floats(t) ? std::bit_cast<uint32_t>(1.0f) : 1;
+// Channels that the format lacks are zero, alpha too, as on an H200.
+Texel decode(const TextureObject& t, const std::byte* bytes, Reading reading) {
+  Texel texel{};
+  for (int c = 0; c < t.channels; ++c)
+    texel[static_cast<size_t>(c)] = channel_value(t, bytes + c * t.channel_bits / 8, c, reading);
+  return texel;
 }
 
 Texel border_texel(const TextureObject& t) {
-  Texel texel;
-  for (size_t c = 0; c < 4; ++c) texel[c] = std::bit_cast<uint32_t>(t.border[c]);
+  Texel texel{};
+  for (size_t c = 0; c < t.channels; ++c) texel[c] = std::bit_cast<uint32_t>(t.border[c]);
   return texel;
 }
 
@@ -113,6 +128,63 @@ Span point_span(double texels) {
   return {floor_to_integer(texels), 0};
 }
 
+// Weights of the eight texels round a position, x fastest, in 1/256. They are rounded so that they
+// add up to `share`, which is 256 unless two mipmap levels take part: first the planes along z are
+// shared out along x, then each share along y, as an H200 does.
+using Weights = std::array<int, 8>;
+
+Weights weights_of(const Span (&spans)[3], int share) {
+  Weights weights{};
+  for (size_t z = 0; z < 2; ++z) {
+    const int upper = (share * spans[2].weight + kFraction / 2) / kFraction;
+    const int plane = z != 0 ? upper : share - upper;
+    const int right = (plane * spans[0].weight + kFraction / 2) / kFraction;
+    const int left = plane - right;
+    const int right_below = (right * spans[1].weight + kFraction / 2) / kFraction;
+    const int left_below = (left * spans[1].weight + kFraction / 2 - 1) / kFraction;
+    weights[4 * z] = left - left_below;
+    weights[4 * z + 1] = right - right_below;
+    weights[4 * z + 2] = left_below;
+    weights[4 * z + 3] = right_below;
+  }
+  return weights;
+}
+
+// The nearest float, halves away from zero; sums of weighted texels are exact before this.
+uint32_t round_away(double value) {
+  const auto bits = std::bit_cast<uint64_t>(value) + (uint64_t{1} << 28);
+  const auto up = std::bit_cast<double>(bits & ~((uint64_t{1} << 29) - 1));
+  return std::bit_cast<uint32_t>(static_cast<float>(std::isfinite(up) ? up : value));
+}
+
+// The same among the values of f16.
+float half_away(double value) {
+  const uint16_t bits = float_to_f16(static_cast<float>(value));
+  const double near = f16_to_float(bits), next = f16_to_float(static_cast<uint16_t>(bits + 1));
+  const bool further = std::fabs(value) - std::fabs(near) >= std::fabs(next) - std::fabs(value);
+  return static_cast<float>(further ? next : near);
+}
+
+// A texel's channel as it is summed, and the channel from a sum of 256 of them. Integers are summed
+// in 16 bits, halves and sRGB give halves, floats are rounded with halves away from zero: so an
+// H200 does it.
+double in_filter(const TextureObject& t, size_t channel, float value) {
+  if (t.channel == Channel::Float || is_srgb(t, channel)) return value;
+  if (t.channel == Channel::Unsigned) return std::round(value * 65535.0);
+  const double largest = t.channel_bits == 8 ? 127 : 32767;
+  return std::round(value * largest) * (32767 / largest);
+}
+
+uint32_t filtered(const TextureObject& t, size_t channel, double sum) {
+  const double value = sum / kFraction;
+  if (is_srgb(t, channel) || (t.channel == Channel::Float && t.channel_bits == 16))
+    return std::bit_cast<uint32_t>(half_away(value));
+  if (t.channel == Channel::Float) return round_away(value);
+  const double largest = t.channel == Channel::Unsigned ? 65535 : 32767;
+  return std::bit_cast<uint32_t>(
+      static_cast<float>(std::max(std::floor(value + 0.5) / largest, -1.0)));
+}
+
 // --- Cube faces ---------------------------------------------------------------------------------
 
 struct FacePlace {
@@ -168,6 +240,7 @@ struct Look {
   int64_t slice = 0;   // layer, or first face of the layer
   int face = -1;       // of a cube
   const int32_t* offset = nullptr;
+  Reading reading = Reading::Plain;
 
   uint32_t size(int d) const { return d == 0 ? level.width : d == 1 ? level.height : level.depth; }
 
@@ -175,23 +248,36 @@ struct Look {
     const auto* at =
         reinterpret_cast<const std::byte*>(level.data) + static_cast<uint64_t>(z) * level.slice +
         static_cast<uint64_t>(y) * level.pitch + static_cast<uint64_t>(x) * texture.texel_bytes();
-    return decode_texel(texture, at);
+    return decode(texture, at, reading);
   }
   int64_t clamped_slice(int64_t wanted) const {
     return std::clamp<int64_t>(wanted, 0, int64_t{level.depth} - 1);
   }
 
+  // Beyond a corner there is no texel: the mean of the three that meet there stands for it.
+  Texel corner(int64_t x, int64_t y) const {
+    const int64_t last = int64_t{level.width} - 1;
+    const int64_t near_x = std::clamp<int64_t>(x, 0, last),
+                  near_y = std::clamp<int64_t>(y, 0, last);
+    const Texel meeting[3] = {read_face(near_x, near_y), read_face(x, near_y),
+                              read_face(near_x, y)};
+    Texel mean;
+    for (size_t c = 0; c < 4; ++c) {
+      float sum = 0;
+      for (const Texel& texel : meeting) sum += std::bit_cast<float>(texel[c]);
+      mean[c] = std::bit_cast<uint32_t>(sum / 3);
+    }
+    return mean;
+  }
+
+  // Beyond one edge lies the face that continues there.
   Texel read_face(int64_t x, int64_t y) const {
     const int64_t size = level.width;
     const bool out_x = x < 0 || x >= size, out_y = y < 0 || y >= size;
     if (!texture.seamless_cube || (!out_x && !out_y))
       return read(std::clamp<int64_t>(x, 0, size - 1), std::clamp<int64_t>(y, 0, size - 1),
                   clamped_slice(slice + face));
-    // Beyond one edge lies the face that continues there. Beyond a corner there is no texel: the
-    // nearest of this face stands for it.
-    if (out_x && out_y)
-      return read(std::clamp<int64_t>(x, 0, size - 1), std::clamp<int64_t>(y, 0, size - 1),
-                  clamped_slice(slice + face));
+    if (out_x && out_y) return corner(x, y);
     double dx, dy, dz;
     direction_of(face, (2 * static_cast<double>(x) + 1) / static_cast<double>(size) - 1,
                  (2 * static_cast<double>(y) + 1) / static_cast<double>(size) - 1, dx, dy, dz);
@@ -212,7 +298,13 @@ struct Look {
     return read(at[0], at[1], at[2]);
   }
 
+  // Filters hold the edge where positions are clamped.
   double texels(const TexturePlace& place, int d) const {
+    const double position = raw_texels(place, d);
+    if (reading == Reading::Plain || mode_of(texture, d) != Address::Clamp) return position;
+    return std::clamp(position, 0.5, std::max(0.5, size(d) - 0.5));
+  }
+  double raw_texels(const TexturePlace& place, int d) const {
     return in_texels(texture, place.at[d], size(d), mode_of(texture, d));
   }
 };
@@ -231,7 +323,9 @@ void locate(Look& where, const TexturePlace& place, double (&texels)[3]) {
     const FacePlace on = face_of(place.at[0], place.at[1], place.at[2]);
     where.dimensions = 2;
     where.face = on.face;
-    where.slice *= TextureObject::kFaces;
+    const int64_t last = int64_t{where.level.depth} / TextureObject::kFaces - 1;
+    where.slice =
+        std::clamp<int64_t>(where.slice, 0, std::max<int64_t>(last, 0)) * TextureObject::kFaces;
     texels[0] = on.s * where.level.width;
     texels[1] = on.t * where.level.height;
     return;
@@ -239,34 +333,56 @@ void locate(Look& where, const TexturePlace& place, double (&texels)[3]) {
   for (int d = 0; d < place.dimensions; ++d) texels[d] = where.texels(place, d);
 }
 
-Texel sample_level(const TextureObject& t, const Level& level, const TexturePlace& place) {
+// What a level adds to the filter's sums. `share` of 256 falls to it.
+void add_level(const TextureObject& t, const Level& level, const TexturePlace& place, int share,
+               double (&sums)[4]) {
   Look where = look(t, level, place);
+  where.reading = Reading::ForFilter;
   double texels[3] = {};
   locate(where, place, texels);
   Span spans[3];
-  const bool linear = t.linear_filter && reads_floats(t);
   for (int d = 0; d < where.dimensions; ++d)
-    spans[d] = linear ? linear_span(texels[d]) : point_span(texels[d]);
-  if (!linear) {
-    const int64_t at[3] = {spans[0].first, spans[1].first, spans[2].first};
-    return where.texel(at);
+    spans[d] = t.linear_filter ? linear_span(texels[d]) : point_span(texels[d]);
+  // A line is filtered as a plane one texel high whose middle is not met: its borders count.
+  if (place.dimensions == 1 && t.linear_filter && t.address[1] == Address::Border) {
+    spans[1] = linear_span(0);
+    where.dimensions = 2;
   }
-  double sums[4] = {};
+  const Weights weights = weights_of(spans, share);
   for (int corner = 0; corner < 1 << where.dimensions; ++corner) {
-    int64_t at[3] = {};
-    double weight = 1;
-    for (int d = 0; d < where.dimensions; ++d) {
-      const int second = corner >> d & 1;
-      at[d] = spans[d].first + second;
-      weight *= (second != 0 ? spans[d].weight : kFraction - spans[d].weight) / double{kFraction};
-    }
+    const int weight = weights[static_cast<size_t>(corner)];
     if (weight == 0) continue;
+    int64_t at[3] = {};
+    for (int d = 0; d < where.dimensions; ++d) at[d] = spans[d].first + (corner >> d & 1);
     const Texel texel = where.texel(at);
-    for (size_t c = 0; c < 4; ++c) sums[c] += weight * std::bit_cast<float>(texel[c]);
+    for (size_t c = 0; c < 4; ++c)
+      sums[c] += weight * in_filter(t, c, std::bit_cast<float>(texel[c]));
   }
-  Texel result;
-  for (size_t c = 0; c < 4; ++c) result[c] = std::bit_cast<uint32_t>(static_cast<float>(sums[c]));
-  return result;
+}
+
+Texel point_in_level(const TextureObject& t, const Level& level, const TexturePlace& place) {
+  Look where = look(t, level, place);
+  double texels[3] = {};
+  locate(where, place, texels);
+  int64_t at[3] = {};
+  for (int d = 0; d < where.dimensions; ++d) at[d] = point_span(texels[d]).first;
+  return where.texel(at);
+}
+
+// Where a level of detail falls: between two levels, `weight` of 256 to the second.
+struct LevelSpan {
+  uint32_t first = 0;
+  int weight = 0;
+};
+
+LevelSpan level_span(const TextureObject& t, float lod) {
+  if (t.level_count == 1) return {};
+  const float last = static_cast<float>(t.level_count - 1);
+  float level = std::max(t.least_level, std::min(lod + t.level_bias, t.largest_level));
+  level = std::isnan(level) ? 0.0f : std::clamp(level, 0.0f, last);
+  if (!t.linear_mipmaps) return {static_cast<uint32_t>(floor_to_integer(level + 0.5))};
+  const auto fixed = static_cast<uint32_t>(floor_to_integer(double{level} * kFraction));
+  return {fixed / kFraction, static_cast<int>(fixed % kFraction)};
 }
 
 }  // namespace
@@ -276,30 +392,18 @@ bool reads_floats(const TextureObject& t) {
 }
 
 Texel decode_texel(const TextureObject& t, const std::byte* bytes) {
-  Texel texel{0, 0, 0, one(t)};
-  for (int c = 0; c < t.channels; ++c)
-    texel[static_cast<size_t>(c)] = channel_value(t, bytes + c * t.channel_bits / 8, c);
-  return texel;
+  return decode(t, bytes, Reading::Plain);
 }
 
 Texel sample(const TextureObject& t, const TexturePlace& place, float lod) {
-  if (t.level_count == 1) return sample_level(t, t.levels[0], place);
-  const float last = static_cast<float>(t.level_count - 1);
-  float level = std::max(t.least_level, std::min(lod + t.level_bias, t.largest_level));
-  level = std::isnan(level) ? 0.0f : std::clamp(level, 0.0f, last);
-  if (!t.linear_mipmaps)
-    return sample_level(t, t.levels[static_cast<uint32_t>(floor_to_integer(level + 0.5))], place);
-  const auto fixed = static_cast<uint32_t>(floor_to_integer(double{level} * kFraction + 0.5));
-  const uint32_t first = fixed / kFraction, weight = fixed % kFraction;
-  const Texel near = sample_level(t, t.levels[first], place);
-  if (weight == 0 || !reads_floats(t)) return near;
-  const Texel far = sample_level(t, t.levels[first + 1], place);
-  Texel result;
-  for (size_t c = 0; c < 4; ++c)
-    result[c] = std::bit_cast<uint32_t>(
-        static_cast<float>((double{std::bit_cast<float>(near[c])} * (kFraction - weight) +
-                            double{std::bit_cast<float>(far[c])} * weight) /
-                           kFraction));
+  const LevelSpan span = level_span(t, lod);
+  const bool blends = reads_floats(t) && (t.linear_filter || span.weight != 0);
+  if (!blends) return point_in_level(t, t.levels[span.first], place);
+  double sums[4] = {};
+  add_level(t, t.levels[span.first], place, kFraction - span.weight, sums);
+  if (span.weight != 0) add_level(t, t.levels[span.first + 1], place, span.weight, sums);
+  Texel result{};
+  for (size_t c = 0; c < 4; ++c) result[c] = filtered(t, c, sums[c]);
   return result;
 }
 
@@ -322,9 +426,11 @@ Texel fetch(const TextureObject& t, const TexturePlace& place, const int32_t* at
   if (number < 0 || number >= t.level_count) return {};
   const Level& level = t.levels[number];
   const Look where = look(t, level, place);
-  int64_t index[3] = {0, 0, where.clamped_slice(place.layer)};
+  if (place.dimensions < 3 && place.layer >= int64_t{level.depth}) return {};
+  int64_t index[3] = {0, 0, place.layer};
   for (int d = 0; d < place.dimensions; ++d) {
     index[d] = int64_t{at[d]} + place.offset[d];
+    if (t.level_count > 1) index[d] = std::clamp<int64_t>(index[d], 0, where.size(d) - 1);
     if (index[d] < 0 || index[d] >= where.size(d)) return {};
   }
   return where.read(index[0], index[1], index[2]);

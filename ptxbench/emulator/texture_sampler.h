@@ -36,7 +36,8 @@ Texel sample(const TextureObject& texture, const TexturePlace& place, float lod)
 // The level of detail that gradients of the coordinates along two directions ask for.
 float level_of_gradients(const TextureObject& texture, int dimensions, const float* dx,
                          const float* dy);
-// tex with integer coordinates: no scaling, no filter; zero outside.
+// tex with integer coordinates: no scaling, no filter; zero outside, or the edge in mipmapped
+// textures, as on an H200.
 Texel fetch(const TextureObject& texture, const TexturePlace& place, const int32_t* at,
             int64_t level);
 // tld4: one channel of the four texels that a linear filter would blend, counter-clockwise from the

@@ -143,11 +143,20 @@ Outcome store_bits(Warp& w, const Op& op, LaneMask exec) {
 
 // --- sust.p -------------------------------------------------------------------------------------
 
-// A 32-bit value as a channel of the surface holds it. Integers keep their low bits.
+// A 32-bit value as a channel of the surface holds it: integers are clamped, floats cut short, as
+// an H200 does.
 uint32_t to_channel(const TextureObject& surface, uint32_t bits) {
-  return surface.channel == Channel::Float && surface.channel_bits == 16
-             ? float_to_f16(std::bit_cast<float>(bits))
-             : bits;
+  const int width = surface.channel_bits;
+  if (width == 32) return bits;
+  if (surface.channel == Channel::Float) {
+    const float value = std::bit_cast<float>(bits);
+    uint16_t half = float_to_f16(value);
+    if (std::fabs(f16_to_float(half)) > std::fabs(value)) --half;
+    return half;
+  }
+  if (surface.channel == Channel::Unsigned) return std::min(bits, (1u << width) - 1);
+  const int32_t largest = (1 << (width - 1)) - 1;
+  return static_cast<uint32_t>(std::clamp(static_cast<int32_t>(bits), -largest - 1, largest));
 }
 
 // Channels that the source vector lacks are written as zero; the manual leaves them open.

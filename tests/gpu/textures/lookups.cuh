@@ -167,23 +167,6 @@ struct FetchLevel2d {
 GATHER(GatherR, "r");
 GATHER(GatherG, "g");
 GATHER(GatherA, "a");
-struct Queries {
-  static __device__ uint4 at(cudaTextureObject_t t, const Place& p) {
-    uint4 d{};
-    if (p.layer == 0) {
-      asm volatile("txq.width.b32 %0, [%1];" : "=r"(d.x) : "l"(t));
-      asm volatile("txq.height.b32 %0, [%1];" : "=r"(d.y) : "l"(t));
-      asm volatile("txq.depth.b32 %0, [%1];" : "=r"(d.z) : "l"(t));
-      asm volatile("txq.num_mipmap_levels.b32 %0, [%1];" : "=r"(d.w) : "l"(t));
-    } else {
-      asm volatile("txq.level.width.b32 %0, [%1], 1;" : "=r"(d.x) : "l"(t));
-      asm volatile("txq.level.height.b32 %0, [%1], 1;" : "=r"(d.y) : "l"(t));
-      asm volatile("txq.num_samples.b32 %0, [%1];" : "=r"(d.z) : "l"(t));
-      asm volatile("txq.array_size.b32 %0, [%1];" : "=r"(d.w) : "l"(t));
-    }
-    return d;
-  }
-};
 // Surfaces: x in bytes for .b.
 #define SURFACE_LOAD(NAME, OUTSIDE)                                                       \
   struct NAME {                                                                           \

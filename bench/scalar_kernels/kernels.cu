@@ -86,4 +86,49 @@ __global__ void histogram(const unsigned* values, unsigned* counts, int n) {
   atomicAdd(&counts[threadIdx.x], bins[threadIdx.x]);
 }
 
+// y = a x + y.
+__global__ void saxpy(int n, float a, const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+
+// out = in^T through 32 x 32 tiles whose rows are one word longer, by blocks of 32 x 8 threads.
+// in, out: (n, n), n a multiple of 32.
+__global__ void transpose(const float* in, float* out, int n) {
+  __shared__ float tile[32][33];
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+  for (int j = 0; j < 32; j += 8) tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * n + x];
+  __syncthreads();
+  x = blockIdx.y * 32 + threadIdx.x;
+  y = blockIdx.x * 32 + threadIdx.y;
+  for (int j = 0; j < 32; j += 8) out[(y + j) * n + x] = tile[threadIdx.x][threadIdx.y + j];
+}
+
+// One step of the heat equation on an (n, n) grid; the border stays.
+__global__ void heat(const float* in, float* out, int n) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= n || y >= n) return;
+  const int i = y * n + x;
+  const float here = in[i];
+  float next = here;
+  if (x > 0 && x < n - 1 && y > 0 && y < n - 1)
+    next = here + 0.2f * (in[i - 1] + in[i + 1] + in[i - n] + in[i + n] - 4 * here);
+  out[i] = next;
+}
+
+// Sum of n numbers: a tree in shared memory per block of 256, then one atomic.
+__global__ void reduction(const int* values, int* total, int n) {
+  __shared__ int sums[256];
+  int sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    sum += values[i];
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) atomicAdd(total, sums[0]);
+}
+
 }

@@ -69,12 +69,18 @@ void ProgramImage::reset_counts() {
   for (auto& value : lanes_) value = 0;
 }
 
-void ProgramImage::add_counts(const std::vector<Counter>& counters) {
-  for (size_t i = 0; i < counters.size(); ++i) {
-    if (counters[i].warps == 0) continue;
-    warps_[i].fetch_add(counters[i].warps, std::memory_order_relaxed);
-    lanes_[i].fetch_add(counters[i].lanes, std::memory_order_relaxed);
-  }
+void ProgramImage::add_counts(const Tally& tally) {
+  Counter running;
+  for (const auto& function : functions)
+    for (size_t k = 0; k < function->ops.size(); ++k) {
+      const size_t i = function->first_counter + k;
+      running.warps += tally.edges[i].warps;
+      running.lanes += tally.edges[i].lanes;
+      const Counter& count = function->ops[k].guard == kNoSlot ? running : tally.guarded[i];
+      if (count.warps == 0) continue;
+      warps_[i].fetch_add(count.warps, std::memory_order_relaxed);
+      lanes_[i].fetch_add(count.lanes, std::memory_order_relaxed);
+    }
 }
 
 void ProgramImage::size_counts() {

@@ -66,6 +66,25 @@ struct Counter {
   uint64_t lanes = 0;
 };
 
+// What one worker counts, by FunctionCode::first_counter + op. An op without a guard runs for every
+// active lane, so a run of ops from `first` to before `last` is noted at its two ends only: counts
+// are sums of `edges` up to the op (modulo 2^64). Ops with a guard are counted one by one.
+struct Tally {
+  explicit Tally(uint32_t counter_count) : guarded(counter_count), edges(counter_count + 1) {}
+  std::vector<Counter> guarded, edges;
+
+  void add_run(uint32_t first, uint32_t last, uint64_t lanes) {
+    ++edges[first].warps;
+    edges[first].lanes += lanes;
+    --edges[last].warps;
+    edges[last].lanes -= lanes;
+  }
+  void add_guarded(uint32_t counter, uint64_t lanes) {
+    ++guarded[counter].warps;
+    guarded[counter].lanes += lanes;
+  }
+};
+
 class ProgramImage;
 
 class Kernel {
@@ -88,7 +107,7 @@ class ProgramImage final : public Program {
   void reset_counts() override;
 
   // Adds what one worker counted; called once per launch and worker.
-  void add_counts(const std::vector<Counter>& counters);
+  void add_counts(const Tally& tally);
   const FunctionCode* function_at(
       uint64_t token) const;  // an indirect call's target; nullptr: none
   void size_counts();         // after counter_count is known

@@ -27,6 +27,7 @@ struct GridRun {
   uint32_t dynamic_shared_offset = 0;
   std::span<std::byte> parameters;  // copy of the launch's; kernels may take its address
   bool cooperative = false;
+  bool counting = true;
   uint64_t resident_clusters = 1;  // that the modelled device holds at once
   std::optional<std::chrono::steady_clock::time_point> deadline;
   uint64_t id = 0;                       // %gridid

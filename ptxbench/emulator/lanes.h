@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace weft::emulator {
 
@@ -26,49 +27,70 @@ inline void for_lanes(LaneMask mask, F&& f) {
   for (; mask != 0; mask &= mask - 1) f(std::countr_zero(mask));
 }
 
+// Bit i at place i, as wide as the values it selects: testing a mask against it takes two vector
+// instructions. Narrow and 128-bit values use the 32-bit bits.
+template <typename Bits>
+struct LaneBits {
+  alignas(64) Bits bit[kLanes];
+  constexpr LaneBits() : bit() {
+    for (int i = 0; i < kLanes; ++i) bit[i] = Bits{1} << i;
+  }
+};
+template <typename D>
+using SelectorOf = std::conditional_t<sizeof(D) == 8, uint64_t, uint32_t>;
+template <typename Bits>
+inline constexpr LaneBits<Bits> kLaneBits;
+
 // d[i] = value[i] for the lanes in the mask.
 template <typename D>
 inline void merge_lanes(LaneMask mask, D* __restrict d, const D* __restrict value) {
-  for (int i = 0; i < kLanes; ++i) d[i] = (mask >> i) & 1 ? value[i] : d[i];
+  if (mask == kAllLanes) {
+    for (int i = 0; i < kLanes; ++i) d[i] = value[i];
+    return;
+  }
+  const SelectorOf<D> chosen = mask;
+  for (int i = 0; i < kLanes; ++i) {
+    const D made = value[i], old = d[i];
+    d[i] = (kLaneBits<SelectorOf<D>>.bit[i] & chosen) != 0 ? made : old;
+  }
 }
 
-// d = f(a), f(a, b), f(a, b, c) on each active lane. `f` must be total: it also runs on the values
-// of inactive lanes, whose results are dropped. The destination may be one of the sources, but
-// never overlaps one in part.
-template <typename D, typename A, typename F>
-inline void each_lane(LaneMask exec, F f, D* d, const A* a) {
+// d[i] = f(i) on each active lane. `f` must be total: it also runs for inactive lanes, whose
+// results are dropped.
+template <typename D, typename F>
+inline void fill_lanes(LaneMask exec, D* d, F&& f) {
   if (exec == kAllLanes) {
 #pragma GCC ivdep
-    for (int i = 0; i < kLanes; ++i) d[i] = f(a[i]);
+    for (int i = 0; i < kLanes; ++i) d[i] = f(i);
+  } else if constexpr (sizeof(D) == 4 || sizeof(D) == 8) {
+    const SelectorOf<D> chosen = exec;
+#pragma GCC ivdep
+    for (int i = 0; i < kLanes; ++i) {
+      const D made = f(i), old = d[i];
+      d[i] = (kLaneBits<SelectorOf<D>>.bit[i] & chosen) != 0 ? made : old;
+    }
   } else {
     alignas(64) D value[kLanes];
-    for (int i = 0; i < kLanes; ++i) value[i] = f(a[i]);
+    for (int i = 0; i < kLanes; ++i) value[i] = f(i);
     merge_lanes(exec, d, value);
   }
+}
+
+// d = f(a), f(a, b), f(a, b, c) on each active lane. `f` must be total. The destination may be one
+// of the sources, but never overlaps one in part.
+template <typename D, typename A, typename F>
+inline void each_lane(LaneMask exec, F f, D* d, const A* a) {
+  fill_lanes(exec, d, [&](int i) { return static_cast<D>(f(a[i])); });
 }
 
 template <typename D, typename A, typename B, typename F>
 inline void each_lane(LaneMask exec, F f, D* d, const A* a, const B* b) {
-  if (exec == kAllLanes) {
-#pragma GCC ivdep
-    for (int i = 0; i < kLanes; ++i) d[i] = f(a[i], b[i]);
-  } else {
-    alignas(64) D value[kLanes];
-    for (int i = 0; i < kLanes; ++i) value[i] = f(a[i], b[i]);
-    merge_lanes(exec, d, value);
-  }
+  fill_lanes(exec, d, [&](int i) { return static_cast<D>(f(a[i], b[i])); });
 }
 
 template <typename D, typename A, typename B, typename C, typename F>
 inline void each_lane(LaneMask exec, F f, D* d, const A* a, const B* b, const C* c) {
-  if (exec == kAllLanes) {
-#pragma GCC ivdep
-    for (int i = 0; i < kLanes; ++i) d[i] = f(a[i], b[i], c[i]);
-  } else {
-    alignas(64) D value[kLanes];
-    for (int i = 0; i < kLanes; ++i) value[i] = f(a[i], b[i], c[i]);
-    merge_lanes(exec, d, value);
-  }
+  fill_lanes(exec, d, [&](int i) { return static_cast<D>(f(a[i], b[i], c[i])); });
 }
 
 // A predicate register is a mask. Bits of active lanes become those of `value`.

@@ -8,7 +8,9 @@
 #include <bit>
 #include <cstring>
 
+#include "ptxbench/emulator/memory/gather.h"
 #include "ptxbench/emulator/ops/special_registers.h"
+#include "ptxbench/emulator/register_places.h"
 #include "ptxbench/emulator/warp.h"
 
 namespace weft::emulator {
@@ -51,9 +53,14 @@ uint32_t round_up(uint32_t value, uint32_t to) {
 
 Lowering::Lowering(ProgramImage& image, const ptx::Function& function, FunctionCode& code)
     : image_(image), function_(function), code_(code) {
-  register_slots_.reserve(function.registers.size());
-  for (const ptx::Register& r : function.registers)
-    register_slots_.push_back(allocate(slot_bits(r.type), r.vector_width));
+  const std::vector<uint32_t> places = register_places(function);
+  register_slots_.assign(places.size(), kNoSlot);
+  for (size_t r = 0; r < places.size(); ++r) {
+    Slot& slot = register_slots_[places[r]];
+    const ptx::Register& declared = function.registers[r];
+    if (slot == kNoSlot) slot = allocate(slot_bits(declared.type), declared.vector_width);
+    register_slots_[r] = slot;
+  }
 
   uint32_t local = 0;
   auto place = [&](const ptx::Variable& v) {
@@ -102,10 +109,13 @@ Slot Lowering::scratch(int bits) {
 Slot Lowering::pool(const void* lanes, size_t bytes) {
   std::string key(static_cast<const char*>(lanes), bytes);
   if (const auto found = pool_index_.find(key); found != pool_index_.end()) return found->second;
-  while (pool_.size() % 64 != 0) pool_.push_back({});
-  const Slot slot = static_cast<Slot>(pool_.size()) | 1u;
-  const auto* first = static_cast<const std::byte*>(lanes);
-  pool_.insert(pool_.end(), first, first + bytes);
+  // From the end of the pool towards its beginning, which is not known yet: each entry's slot is
+  // its distance from the registers, which follow the pool.
+  const size_t place = pool_.size();
+  pool_.resize(place + (bytes + 63) / 64 * 64);
+  const Slot slot = -static_cast<Slot>(pool_.size());
+  std::memcpy(pool_.data() + place, lanes, bytes);
+  pool_entries_.push_back({place, pool_.size()});
   pool_index_.emplace(std::move(key), slot);
   return slot;
 }
@@ -193,7 +203,9 @@ Result<Lowering::Sized> Lowering::any_destination(const ptx::Operand& operand, i
     return Sized{scratch(slot_bits(type)), slot_bits(type)};
   if (!std::holds_alternative<ptx::RegisterOperand>(operand.value))
     return error(fmt::format("{}: the destination must be a register", current_->spelling()));
-  return any_source(operand, type);
+  const Sized sized = TRY(any_source(operand, type));
+  written_.push_back(sized.slot);
+  return sized;
 }
 
 Result<Slot> Lowering::destination(const ptx::Operand& operand, isa::Type type) {
@@ -251,6 +263,20 @@ Result<Address> Lowering::address(const ptx::Operand& operand, isa::Space space)
     return Address{TRY(symbol_address(*s, true)), true, offset, space};
   return error(fmt::format("{}: this is no address", current_->spelling()),
                "write [register], [register+offset] or [variable+offset]");
+}
+
+uint32_t Lowering::known_addresses(const Address& address) {
+  const bool one_place = address.space == isa::Space::Shared ||
+                         address.space == isa::Space::Global ||
+                         address.space == isa::Space::Generic;
+  // What a guard may skip leaves nothing for others to find.
+  if (!one_place || current_->guard) return 0;
+  for (uint32_t k = 0; k < kKnownAddresses; ++k)
+    if (known_[k].slot == address.slot && known_[k].space == address.space)
+      return k | kKeepsKnown | kMayBeKnown;
+  const uint32_t k = next_known_++ % kKnownAddresses;
+  known_[k] = address;
+  return k | kKeepsKnown;
 }
 
 Result<Slot> Lowering::symbol_address(const ptx::SymbolOperand& symbol, bool wide) {
@@ -388,6 +414,12 @@ Result<Done> Lowering::lower_instruction(const ptx::Instruction& instruction) {
     TRY(unsupported(fmt::format("{} has no meaning in the emulator yet", instruction.spelling())));
   }
   INVARIANT(!code_.ops.empty());
+  // Only plain instructions are known to write nothing but their destinations, at once.
+  if (!is_plain(instruction)) forget_known();
+  for (Slot slot : written_)
+    for (Address& address : known_)
+      if (address.slot == slot) address = {};
+  written_.clear();
   code_.counting_op.push_back(static_cast<uint32_t>(code_.ops.size() - 1));
   return Done{};
 }
@@ -398,6 +430,7 @@ Result<Done> Lowering::run() {
   for (const ptx::Statement& statement : function_.body) {
     if (const auto* label = std::get_if<ptx::LabelStatement>(&statement)) {
       label_targets_[label->index] = static_cast<uint32_t>(code_.ops.size());
+      forget_known();
     } else if (const auto* instruction = std::get_if<ptx::Instruction>(&statement)) {
       if (auto done = lower_instruction(*instruction); !done.ok()) {
         for (Diagnostic& d : done.error().diagnostics) errors.diagnostics.push_back(std::move(d));
@@ -412,8 +445,9 @@ Result<Done> Lowering::run() {
   for (const auto& [op, label] : label_patches_) code_.ops[op].immediate = label_targets_[label];
   for (const auto& [table, position, label] : table_patches_)
     (*table)[position] = label_targets_[label];
-  code_.constants = AlignedBytes(std::max<size_t>(pool_.size(), 64));
-  if (!pool_.empty()) std::memcpy(code_.constants.data(), pool_.data(), pool_.size());
+  code_.constants = AlignedBytes(pool_.size());
+  for (const auto& [begin, end] : pool_entries_)
+    std::memcpy(code_.constants.data() + (pool_.size() - end), pool_.data() + begin, end - begin);
   return Done{};
 }
 

@@ -4,6 +4,8 @@
 // meaning to; a meaning looks at the instruction once, picks a handler and asks here for operands.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 
 #include "base/result.h"
 #include "ptxbench/emulator/code.h"
+#include "ptxbench/emulator/memory/lane_pointers.h"
 #include "ptxbench/ptx/ast.h"
 
 namespace weft::emulator {
@@ -62,6 +65,8 @@ class Lowering {
   std::vector<const ptx::Operand*> elements(const ptx::Operand& operand) const;
   // [base+offset] in the instruction's space (or `space`).
   Result<Address> address(const ptx::Operand& operand, isa::Space space);
+  // Op::small of a load or store that looks its addresses up in Warp::known (memory/gather.h).
+  uint32_t known_addresses(const Address& address);
   // The value of a constant operand, when it is one.
   std::optional<int64_t> constant(const ptx::Operand& operand) const;
 
@@ -119,7 +124,8 @@ class Lowering {
   std::vector<uint32_t> variable_offsets_;
   std::vector<uint32_t> parameter_offsets_, return_offsets_;
   std::vector<std::byte> pool_;
-  std::unordered_map<std::string, Slot> pool_index_;  // bytes of a pool entry -> slot
+  std::vector<std::pair<size_t, size_t>> pool_entries_;  // where each begins and ends in pool_
+  std::unordered_map<std::string, Slot> pool_index_;     // bytes of a pool entry -> slot
   std::vector<std::pair<size_t, uint32_t>> label_patches_;
   struct TablePatch {
     std::vector<uint32_t>* table;
@@ -129,6 +135,11 @@ class Lowering {
   std::vector<TablePatch> table_patches_;
   std::vector<uint32_t> label_targets_;
   const ptx::Instruction* current_ = nullptr;
+  // Whose addresses Warp::known holds here, when nothing has jumped since; kNoSlot: nobody's.
+  Address known_[kKnownAddresses];
+  uint32_t next_known_ = 0;
+  std::vector<Slot> written_;  // by the instruction that is lowered
+  void forget_known() { std::fill(std::begin(known_), std::end(known_), Address{}); }
 };
 
 // The key of a shared variable in ProgramImage::shared_offsets.

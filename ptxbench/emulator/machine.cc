@@ -158,6 +158,7 @@ Result<std::optional<Fault>> Machine::run(const Launch& launch) {
   grid.schedule_seed = state_->options.schedule_seed;
   grid.cluster_count = launch.grid.count() / cluster.count();
   grid.cooperative = launch.cooperative;
+  grid.counting = state_->options.counting;
   grid.thread_indices = thread_indices(launch.block);
   const uint32_t resident = resident_blocks(
       *state_->model, kernel, static_cast<uint32_t>(launch.block.count()), launch.dynamic_shared);
@@ -194,7 +195,7 @@ Result<std::optional<Fault>> Machine::run(const Launch& launch) {
   auto work = [&](uint32_t number) {
     Worker worker(grid, number, workers);
     worker.run();
-    program.add_counts(worker.counters());
+    program.add_counts(worker.tally());
   };
   std::vector<std::thread> threads;
   for (uint32_t i = 1; i < workers; ++i) threads.emplace_back(work, i);

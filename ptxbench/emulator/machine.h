@@ -25,6 +25,7 @@ struct Options {
   uint64_t schedule_seed = 0;  // perturbs warp order and completion times; 0 is the plain order
   unsigned workers = 0;        // host threads; 0: one per core
   double max_seconds = 0;      // per launch; 0: no limit
+  bool counting = true;        // false only to measure what counting costs
 };
 
 struct Extent {

@@ -27,8 +27,9 @@ enum class Outcome : uint8_t {
 // `exec`: the active lanes whose guard is true; never 0.
 using Handler = Outcome (*)(Warp& warp, const Op& op, LaneMask exec);
 
-// Places are byte offsets ("slots") into the warp's registers, or, with the low bit set, into the
-// function's pool of constants. A slot holds 32 values side by side; a predicate's is one LaneMask.
+// Places are byte offsets ("slots") from the first of the frame's registers; the function's
+// constants lie before it, at negative offsets. A slot holds 32 values side by side; a predicate's
+// is one LaneMask.
 using Slot = uint32_t;
 inline constexpr Slot kNoSlot = 0xfffffffeu;
 

@@ -59,8 +59,8 @@ Worker::Worker(GridRun& grid, uint32_t number, uint32_t workers)
     : grid_(grid),
       number_(number),
       workers_(workers),
-      random_(grid.schedule_seed * 0x2545f4914f6cdd1dull + number) {
-  counters_.resize(grid.kernel->program->counter_count);
+      random_(grid.schedule_seed * 0x2545f4914f6cdd1dull + number),
+      tally_(grid.kernel->program->counter_count) {
   const uint64_t resident = std::max<uint64_t>(1, grid.resident_clusters);
   share_ = std::max<uint64_t>(1, (resident + workers - 1) / workers);
 }
@@ -104,7 +104,7 @@ void Worker::begin(Cluster& cluster, uint64_t number) {
     for (uint32_t w = 0; w < warps; ++w) {
       if (!block.warps[w]) block.warps[w] = std::make_unique<Warp>();
       block.warps[w]->begin(block, w, *grid_.kernel->code);
-      block.warps[w]->counters = counters_.data();
+      block.warps[w]->tally = grid_.counting ? &tally_ : nullptr;
     }
   }
 }

@@ -17,7 +17,7 @@ class Worker {
   Worker(GridRun& grid, uint32_t number, uint32_t workers);
   // Takes clusters from the grid until none is left or the grid stops.
   void run();
-  const std::vector<Counter>& counters() const { return counters_; }
+  const Tally& tally() const { return tally_; }
 
  private:
   enum class Turn : uint8_t { Ran, Finished, Stuck };
@@ -37,7 +37,7 @@ class Worker {
   uint32_t number_, workers_;
   uint64_t share_ = 1;  // clusters this worker may hold at once
   uint64_t random_;
-  std::vector<Counter> counters_;
+  Tally tally_;
   std::vector<Resident> residents_;
   std::vector<std::unique_ptr<Cluster>> retired_;  // kept for their memory
   uint64_t ran_since_admission_ = 0;

@@ -19,6 +19,18 @@ constexpr uint64_t kDivergedBudget = 256;
 
 }  // namespace
 
+Frame::Frame(const FunctionCode& function)
+    : code(&function),
+      storage(function.constants.size() + std::max(64u, function.register_bytes)),
+      registers(storage.data() + function.constants.size()) {
+  if (function.constants.size() != 0)
+    std::memcpy(storage.data(), function.constants.data(), function.constants.size());
+}
+
+void Frame::clear_registers() {
+  std::memset(registers, 0, storage.size() - code->constants.size());
+}
+
 void Warp::begin(Block& owner, uint32_t warp_index, const FunctionCode& code) {
   block = &owner;
   index = warp_index;
@@ -27,18 +39,15 @@ void Warp::begin(Block& owner, uint32_t warp_index, const FunctionCode& code) {
   live = count == kLanes ? kAllLanes : (1u << count) - 1;
   if (frames.empty() || frames.front()->code != &code) {
     frames.clear();
-    frames.push_back(std::make_unique<Frame>());
-    frames.front()->code = &code;
-    frames.front()->registers = AlignedBytes(std::max(64u, code.register_bytes));
+    frames.push_back(std::make_unique<Frame>(code));
   } else {
     frames.resize(1);
-    std::memset(frames.front()->registers.data(), 0, frames.front()->registers.size());
+    frames.front()->clear_registers();
   }
   frames.front()->lanes = live;
   splits.clear();
   splits.push_back({.pc = 0, .mask = live, .frame = frames.front().get()});
   for (auto& bytes : local) bytes.clear();
-  cache = {};
   carry = 0;
   cluster_arrived = cluster_owes_wait = 0;
   executed = 0;
@@ -51,11 +60,8 @@ void Warp::select(uint32_t number) {
   current = number;
   const Split& chosen = splits[number];
   active = chosen.mask;
-  if (frame != chosen.frame || bases[0] != chosen.frame->registers.data()) {
-    frame = chosen.frame;
-    bases[0] = frame->registers.data();
-    bases[1] = frame->code->constants.data();
-  }
+  frame = chosen.frame;
+  registers = frame->registers;
 }
 
 // The runnable split that is furthest behind: deepest call first, then lowest program counter, so
@@ -150,66 +156,94 @@ Outcome Warp::block_lanes(const Op& op, LaneMask lanes, Split::Wait wait, uint64
   return Outcome::Blocked;
 }
 
+// Where the split that runs from `start` has to stop: the first place from there on where another
+// split of the frame stands. nullptr: nowhere.
+const Op* Warp::next_meeting(const Op* ops, uint32_t start) const {
+  uint32_t meeting = UINT32_MAX;
+  for (const Split& s : splits)
+    if (s.pc >= start && s.pc < meeting && s.frame == frame && !s.waiting && &s != &splits[current])
+      meeting = s.pc;
+  return meeting == UINT32_MAX ? nullptr : ops + meeting;
+}
+
+// After a jump among several splits: whether the current one is still the one to run, and meets
+// nobody at its new place. It is when it went back, because it was the furthest behind.
+bool Warp::keeps_running(uint32_t start, size_t split_count, const Frame* in_frame) const {
+  const Split& mine = splits[current];
+  if (splits.size() != split_count || mine.frame != in_frame || mine.pc > start) return false;
+  for (const Split& s : splits)
+    if (s.pc <= start && s.pc >= mine.pc && &s != &mine) return false;
+  return true;
+}
+
 // Runs the current split until it waits, leaves, meets another split or has used its budget.
 // Everything that changes which split should run returns to `run`.
 template <bool kDiverged>
 void Warp::run_split(uint64_t budget) {
   uint64_t ran = 0;
+  const Op* meeting = nullptr;
+  if constexpr (kDiverged) meeting = next_meeting(frame->code->ops.data(), splits[current].pc);
   for (;;) {
     const FunctionCode& code = *frame->code;
+    const Frame* const in_frame = frame;
+    const size_t split_count = splits.size();
     const uint32_t start = splits[current].pc;
-    const Op* op = code.ops.data() + start;
-    Counter* counter = counters + code.first_counter + start;
-    const Op* meeting = nullptr;  // the next place where another split of this frame stands
-    if constexpr (kDiverged) {
-      for (const Split& s : splits)
-        if (s.frame == frame && &s != &splits[current] && !s.waiting && s.pc >= start) {
-          const Op* at = code.ops.data() + s.pc;
-          if (meeting == nullptr || at < meeting) meeting = at;
-        }
-    }
+    const Op* const ops = code.ops.data();
+    const LaneMask lanes = active;
+    ++run_number;
+    const Op* op = ops + start;
     Outcome outcome = Outcome::Next;
-    LaneMask exec = 0;
-    for (;; ++op, ++counter) {
-      if constexpr (kDiverged) {
-        if (op == meeting) {
-          splits[current].pc = pc_of(*op);
-          splits[current].turn += ran;
-          executed += ran;
-          return;
-        }
-      }
-      ++ran;
-      exec = active;
-      if (op->guard != kNoSlot) {
-        exec &= predicate_value(op->guard) ^ op->guard_flip;
+    LaneMask exec = lanes;
+    for (;; ++op) {
+      if constexpr (kDiverged)
+        if (op == meeting) break;
+      if (op->guard == kNoSlot) {
+        outcome = op->handler(*this, *op, lanes);
+      } else {
+        exec = lanes & (predicate_value(op->guard) ^ op->guard_flip);
         if (exec == 0) continue;
+        outcome = op->handler(*this, *op, exec);
+        if (tally != nullptr && outcome != Outcome::Retry)
+          tally->add_guarded(code.first_counter + static_cast<uint32_t>(op - ops),
+                             static_cast<uint64_t>(count_lanes(exec)));
       }
-      outcome = op->handler(*this, *op, exec);
       if (outcome != Outcome::Next) break;
-      ++counter->warps;
-      counter->lanes += static_cast<uint64_t>(count_lanes(exec));
     }
-    if (outcome == Outcome::Retry) {
-      --ran;
-      const uint32_t pc = pc_of(*op);
-      split().pc = pc;
-      split().stalled = true;
-      // Lanes whose guard is false have nothing to wait for.
-      if (exec != active) part(active & ~exec, pc + 1, frame);
-    } else {
-      ++counter->warps;
-      counter->lanes += static_cast<uint64_t>(count_lanes(exec));
-      if (outcome == Outcome::Yield) {
-        split().pc = pc_of(*op) + 1;
+    const auto pc = static_cast<uint32_t>(op - ops);
+    // The last op counts unless it has not run: another split stands there, or it will run again.
+    const bool complete = outcome != Outcome::Next && outcome != Outcome::Retry;
+    const uint32_t end = complete ? pc + 1 : pc;
+    ran += end - start;
+    if (tally != nullptr)
+      tally->add_run(code.first_counter + start, code.first_counter + end,
+                     static_cast<uint64_t>(count_lanes(lanes)));
+    switch (outcome) {
+      case Outcome::Next:  // met another split
+        split().pc = pc;
+        split().turn += ran;
+        break;
+      case Outcome::Retry:
+        split().pc = pc;
         split().stalled = true;
-      } else if (outcome == Outcome::Jump) {
-        if (!kDiverged && splits.size() == 1 && ran < budget) {
+        // Lanes whose guard is false have nothing to wait for.
+        if (op->guard != kNoSlot && exec != active) part(active & ~exec, pc + 1, frame);
+        break;
+      case Outcome::Yield:
+        split().pc = pc + 1;
+        split().stalled = true;
+        break;
+      case Outcome::Jump:
+        if constexpr (kDiverged) {
+          // Nobody stands between the two places, so the next meeting stays the same.
+          if (split().turn + ran < budget && keeps_running(start, split_count, in_frame)) continue;
+          split().turn += ran;
+        } else if (splits.size() == 1 && ran < budget) {
           select(0);
           continue;
         }
-        if (kDiverged) split().turn += ran;
-      }
+        break;
+      default:
+        break;
     }
     executed += ran;
     return;

@@ -18,6 +18,7 @@
 
 #include "ptxbench/emulator/code.h"
 #include "ptxbench/emulator/fault.h"
+#include "ptxbench/emulator/memory/lane_pointers.h"
 #include "ptxbench/emulator/op.h"
 
 namespace weft::emulator {
@@ -32,10 +33,14 @@ struct Frame {
   Frame* caller = nullptr;
   uint32_t return_pc = 0;
   const Op* call = nullptr;  // the op that made the call: its extra says where results go
-  AlignedBytes registers;
+  AlignedBytes storage;      // the function's constants, then its registers
+  std::byte* registers = nullptr;
   uint32_t local_base = 0;  // bytes of local memory that the callers use
   LaneMask lanes = 0;       // that have not returned yet
   uint32_t depth = 0;
+
+  explicit Frame(const FunctionCode& function);
+  void clear_registers();
 };
 
 struct Split {
@@ -93,11 +98,11 @@ struct AccessCache {
 
 struct Warp {
   // Hot: what handlers use.
-  const std::byte* bases[2] = {nullptr, nullptr};  // [0] registers of the frame, [1] its constants
-  LaneMask active = 0;                             // lanes of the split that runs
+  std::byte* registers = nullptr;  // of the frame
+  LaneMask active = 0;             // lanes of the split that runs
   Block* block = nullptr;
-  Frame* frame = nullptr;       // of the split that runs
-  Counter* counters = nullptr;  // of the worker that runs the warp, all functions
+  Frame* frame = nullptr;  // of the split that runs
+  Tally* tally = nullptr;  // of the worker that runs the warp; nullptr: nothing is counted
   AccessCache cache;
 
   uint32_t index = 0;  // in the block
@@ -105,6 +110,9 @@ struct Warp {
   std::vector<Split> splits;
   uint32_t current = 0;  // index of the split that runs
   std::vector<std::unique_ptr<Frame>> frames;
+  // Addresses that were resolved in this run of ops (memory/gather.h).
+  KnownAddresses known[kKnownAddresses];
+  uint64_t run_number = 0;  // of the ops that run without anything happening between them
   std::vector<std::byte> local[kLanes];  // local memory by lane, grown on demand
   uint32_t alloca_bytes = 0;             // of the current frame's dynamic local memory
   uint64_t executed = 0;                 // warp instructions in the slice that runs
@@ -120,11 +128,11 @@ struct Warp {
 
   template <typename T>
   const T* read(Slot slot) const {
-    return reinterpret_cast<const T*>(bases[slot & 1] + (slot & ~1u));
+    return reinterpret_cast<const T*>(registers + static_cast<int32_t>(slot));
   }
   template <typename T>
   T* write(Slot slot) {
-    return const_cast<T*>(reinterpret_cast<const T*>(bases[0] + slot));
+    return reinterpret_cast<T*>(registers + static_cast<int32_t>(slot));
   }
   LaneMask& predicate(Slot slot) { return *write<LaneMask>(slot); }
   LaneMask predicate_value(Slot slot) const { return *read<LaneMask>(slot); }
@@ -167,6 +175,8 @@ struct Warp {
  private:
   void select(uint32_t split);
   bool pick();
+  const Op* next_meeting(const Op* ops, uint32_t start) const;
+  bool keeps_running(uint32_t start, size_t split_count, const Frame* in_frame) const;
   void merge_current();
   template <bool kDiverged>
   void run_split(uint64_t budget);

@@ -64,7 +64,14 @@ inline float fused_multiply_add(float a, float b, float c, Rounding rounding) {
   // The remainder of the sum, exactly, whichever operand is larger.
   const double part = sum - product;
   const double error = (product - (sum - part)) + (addend - part);
-  const float value = to_float(rounded_to_odd(sum, error), rounding);
+  // The float next to the sum is next to the exact value too, so the two signs of the remainder say
+  // which side it lies on.
+  const float nearest = static_cast<float>(sum);
+  const double back = nearest;
+  const bool above = (sum > back) | ((sum == back) & (error > 0));
+  const bool below = (sum < back) | ((sum == back) & (error < 0));
+  const float value = rounding == Rounding::Nearest ? static_cast<float>(rounded_to_odd(sum, error))
+                                                    : directed(nearest, above, below, rounding);
   // A sum that is zero in double is exactly zero.
   const bool product_negative = (bits_of(product) & FloatBits<double>::kSign) != 0;
   return sum == 0 ? zero_sum(value, product_negative, c, rounding) : value;

@@ -153,6 +153,51 @@ std::byte* cell_of(Warp& w, const Op& op, const AtomicOperands& o, int lane, uin
                 bytes, bytes, AccessKind::Atomic);
 }
 
+// All lanes update one cell: their updates in turn are one update of the cell, done at once. `d` is
+// nullptr when nobody wants the old values.
+template <Cells kCells, typename T, typename F>
+void update_one_cell(std::byte* at, LaneMask exec, const T* b, T* d) {
+  auto in_turn = [&](T value) {
+    for (LaneMask left = exec; left != 0; left &= left - 1) {
+      const int lane = first_lane(left);
+      const T mine = b[lane];
+      if (d != nullptr) d[lane] = value;
+      value = F{}(value, mine);
+    }
+    return value;
+  };
+  if (d == b) {  // the old values would overwrite operands that a second try needs
+    T operands[kLanes];
+    std::memcpy(operands, b, sizeof operands);
+    update_one_cell<kCells, T, F>(at, exec, operands, d);
+  } else if constexpr (kCells == Cells::Own) {
+    T old;
+    std::memcpy(&old, at, sizeof old);
+    const T now = in_turn(old);
+    std::memcpy(at, &now, sizeof now);
+  } else {
+    std::atomic_ref<Word<T>> cell(*reinterpret_cast<Word<T>*>(at));
+    Word<T> old = cell.load(std::memory_order_relaxed);
+    while (
+        !cell.compare_exchange_weak(old, std::bit_cast<Word<T>>(in_turn(std::bit_cast<T>(old))))) {
+    }
+  }
+}
+
+// One cell a lane, in one place of memory.
+template <Cells kCells, typename T, typename F>
+void update_offsets(const LanePointers& pointers, LaneMask exec, const T* b, T* d) {
+  auto one = [&](int lane) {
+    const T old = update<kCells, T>(pointers.first + pointers.offset[lane], b[lane], F{});
+    if (d != nullptr) d[lane] = old;
+  };
+  if (exec == kAllLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) one(lane);
+  } else {
+    for_lanes(exec, one);
+  }
+}
+
 template <Cells kCells, typename T, typename F>
 Outcome update_cells(Warp& w, const Op& op, LaneMask exec) {
   const AtomicOperands& o = operands_of(op);
@@ -161,6 +206,18 @@ Outcome update_cells(Warp& w, const Op& op, LaneMask exec) {
   LanePointers pointers;
   o.resolve(w, op, exec, bytes, bytes, true, pointers);
   if (pointers.shape == LanePointers::Shape::Fault) return Outcome::Fault;
+  if (o.elements == 1) {
+    const T* b = w.read<T>(o.b[0]);
+    T* d = o.d[0] != kNoSlot ? w.write<T>(o.d[0]) : nullptr;
+    if (pointers.shape == LanePointers::Shape::Uniform) {
+      update_one_cell<kCells, T, F>(pointers.first, exec, b, d);
+      return Outcome::Next;
+    }
+    if (pointers.shape == LanePointers::Shape::Offsets) {
+      update_offsets<kCells, T, F>(pointers, exec, b, d);
+      return Outcome::Next;
+    }
+  }
   for (LaneMask left = exec; left != 0; left &= left - 1) {
     const int lane = first_lane(left);
     std::byte* cell = pointers.of(lane, bytes);

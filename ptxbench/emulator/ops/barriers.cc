@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/lowering.h"
@@ -42,6 +42,14 @@ bool complete(const Block& block, const NamedBarrier& barrier) {
   return true;
 }
 
+// Whether no phase is under way. Every warp that exits asks all 16, so there is no early way out
+// that would keep the loop from becoming a few vector instructions.
+bool idle(const NamedBarrier& barrier) {
+  LaneMask any = 0;
+  for (LaneMask arrived : barrier.arrived) any |= arrived;
+  return any == 0;
+}
+
 void write_result(NamedBarrier& barrier, NamedBarrier::Waiter& waiter) {
   if (waiter.reduction_result == kNoSlot) return;
   const std::byte* base = waiter.registers;
@@ -72,7 +80,11 @@ void release(NamedBarrier& barrier, uint32_t number) {
         s.wait = Split::Wait::None;
       }
   }
-  barrier = NamedBarrier{};
+  // The list of waiters keeps its memory for the next phase.
+  barrier.waiters.clear();
+  NamedBarrier fresh;
+  fresh.waiters.swap(barrier.waiters);
+  barrier = std::move(fresh);
 }
 
 struct BarrierOperands final : Extra {
@@ -106,9 +118,7 @@ Outcome bar(Warp& w, const Op& op, LaneMask exec) {
                      fmt::format("barrier {} waits for {} threads, the block has {}", number,
                                  expected, block.threads));
   }
-  const bool idle = std::all_of(barrier.arrived.begin(), barrier.arrived.end(),
-                                [](LaneMask m) { return m == 0; });
-  if (!idle && barrier.expected != expected)
+  if (barrier.expected != expected && !idle(barrier))
     return w.fault(
         op, lane, FaultKind::InvalidBarrier,
         fmt::format(
@@ -121,7 +131,7 @@ Outcome bar(Warp& w, const Op& op, LaneMask exec) {
         fmt::format("barrier {} reached again by threads that have arrived in this phase", number));
   barrier.expected = expected;
   barrier.arrived[w.index] |= exec;
-  NamedBarrier::Waiter waiter{&w, exec, kNoSlot, 0, w.bases[0]};
+  NamedBarrier::Waiter waiter{&w, exec, kNoSlot, 0, w.registers};
   if (operands.action >= Action::ReduceAnd) {
     const LaneMask truth = (w.predicate_value(operands.predicate) ^ operands.predicate_flip) & exec;
     barrier.all_true = barrier.all_true && truth == exec;
@@ -221,9 +231,7 @@ constexpr Meaning kMeanings[] = {{"bar", lower_bar}, {"barrier", lower_bar}};
 void barriers_after_exit(Block& block) {
   for (uint32_t number = 0; number < block.barriers.size(); ++number) {
     NamedBarrier& barrier = block.barriers[number];
-    const bool idle = std::all_of(barrier.arrived.begin(), barrier.arrived.end(),
-                                  [](LaneMask m) { return m == 0; });
-    if (!idle && complete(block, barrier)) release(barrier, number);
+    if (!idle(barrier) && complete(block, barrier)) release(barrier, number);
   }
 }
 

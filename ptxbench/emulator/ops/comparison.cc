@@ -198,16 +198,12 @@ Result<Done> set_value(Lowering& l, const Instruction& i) {
 }
 
 template <typename T>
-void select_lanes(LaneMask exec, LaneMask mask, T* d, const T* a, const T* b) {
-  if (exec == kAllLanes) {
-#pragma GCC ivdep
-    for (int i = 0; i < kLanes; ++i) d[i] = mask >> i & 1 ? a[i] : b[i];
-  } else {
-    for (int i = 0; i < kLanes; ++i) {
-      const T value = mask >> i & 1 ? a[i] : b[i];
-      d[i] = exec >> i & 1 ? value : d[i];
-    }
-  }
+inline void select_lanes(LaneMask exec, LaneMask mask, T* d, const T* a, const T* b) {
+  const SelectorOf<T> chosen = mask;
+  fill_lanes(exec, d, [=](int i) {
+    const T x = a[i], y = b[i];
+    return (kLaneBits<SelectorOf<T>>.bit[i] & chosen) != 0 ? x : y;
+  });
 }
 
 template <typename T>

@@ -127,12 +127,10 @@ Outcome enter(Warp& w, const Op& op, LaneMask exec, const FunctionCode& callee,
         op, first_lane(exec), FaultKind::StackOverflow,
         fmt::format("call of {} at depth {} needs {} bytes of local memory, a thread has {}",
                     callee.name, caller.depth + 1, end, kMaximumLocal));
-  auto frame = std::make_unique<Frame>();
-  frame->code = &callee;
+  auto frame = std::make_unique<Frame>(callee);
   frame->caller = &caller;
   frame->return_pc = w.pc_of(op) + 1;
   frame->call = &op;
-  frame->registers = AlignedBytes(std::max(64u, callee.register_bytes));
   frame->local_base = base;
   frame->lanes = exec;
   frame->depth = caller.depth + 1;
@@ -308,7 +306,7 @@ Outcome ret(Warp& w, const Op& op, LaneMask exec) {
     for_lanes(exec, [&](int lane) {
       std::byte* bytes = local_bytes(w, lane, end);
       std::byte* to = move.slot == kNoSlot ? bytes + caller.local_base + move.caller_offset
-                                           : caller.registers.data() + move.slot +
+                                           : caller.registers + move.slot +
                                                  static_cast<uint32_t>(lane) * move.slot_stride;
       std::memcpy(to, bytes + frame.local_base + from.offset, count);
     });
@@ -326,8 +324,7 @@ Outcome ret(Warp& w, const Op& op, LaneMask exec) {
     w.frame = nullptr;  // select() takes the caller's registers even where memory is reused
     std::erase_if(w.frames, [&](const auto& f) { return f.get() == &frame; });
     w.frame = &caller;
-    w.bases[0] = caller.registers.data();
-    w.bases[1] = caller.code->constants.data();
+    w.registers = caller.registers;
   }
   return Outcome::Jump;
 }

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <optional>
 
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/lowering.h"
 #include "ptxbench/emulator/memory/gather.h"
+#include "ptxbench/emulator/memory/lane_words.h"
 #include "ptxbench/emulator/ops/async_copy.h"
 #include "ptxbench/emulator/ops/transfer.h"
 
@@ -24,7 +26,11 @@ using isa::Type;
 
 template <typename T>
 Outcome move(Warp& w, const Op& op, LaneMask exec) {
-  merge_lanes(exec, w.write<T>(op.d), w.read<T>(op.a));
+  if (exec == kAllLanes) {
+    copy_vectors<sizeof(T) * kLanes>(w.write<T>(op.d), w.read<T>(op.a));
+  } else {
+    merge_lanes(exec, w.write<T>(op.d), w.read<T>(op.a));
+  }
   return Outcome::Next;
 }
 
@@ -201,6 +207,28 @@ Space transfer_space(Lowering& l, const ptx::Instruction& i, const ptx::Operand&
   return Space::Global;
 }
 
+// A kernel's own parameter: the place is known when the kernel is loaded, and the same for all.
+void resolve_parameter(Warp& w, const Op& op, LaneMask, uint32_t, uint32_t, bool,
+                       LanePointers& pointers) {
+  pointers.shape = LanePointers::Shape::Uniform;
+  pointers.first = w.block->grid->parameters.data() + op.immediate;
+}
+
+// Bytes from the first parameter on when `address` names a kernel's parameter and `bytes` of it,
+// aligned; nothing for whatever has to be checked while the kernel runs.
+std::optional<int64_t> parameter_place(Lowering& l, const ptx::Operand& address, uint32_t bytes) {
+  const auto* a = std::get_if<ptx::AddressOperand>(&address.value);
+  if (a == nullptr || a->parts.empty() || l.function().kind != ptx::Function::Kind::Entry)
+    return std::nullopt;
+  const auto* s = std::get_if<ptx::SymbolOperand>(&a->parts[0].value);
+  if (s == nullptr || s->kind != ptx::SymbolOperand::Kind::Parameter) return std::nullopt;
+  const int64_t inside = a->offset + s->offset;
+  const int64_t place = int64_t{l.parameter_offset(s->index)} + inside;
+  const auto size = static_cast<int64_t>(l.function().parameters[s->index].size());
+  if (inside < 0 || inside + bytes > size || place % bytes != 0) return std::nullopt;
+  return place;
+}
+
 Result<Done> lower_transfer(Lowering& l, const ptx::Instruction& i, bool storing) {
   const ptx::Operand& address_operand = i.operands[storing ? 0 : 1];
   const ptx::Operand& value_operand = i.operands[storing ? 1 : 0];
@@ -227,15 +255,29 @@ Result<Done> lower_transfer(Lowering& l, const ptx::Instruction& i, bool storing
   if (handler == nullptr)
     return l.error(fmt::format("{}: {} registers of {} bits do not fit", i.spelling(),
                                values.size(), register_bits));
-  const Address address = TRY(l.address(address_operand, transfer_space(l, i, address_operand)));
   transfer->bytes =
       static_cast<uint32_t>(isa::bits(type) / 8) * static_cast<uint32_t>(values.size());
   transfer->alignment = transfer->bytes;
+  if (!storing && i.space == Space::Param)
+    if (const auto place = parameter_place(l, address_operand, transfer->bytes)) {
+      transfer->resolve = resolve_parameter;
+      Transfer* kept = l.keep(std::move(transfer));
+      Op& op = l.emit(handler);
+      op.immediate = *place;
+      op.extra = static_cast<const Extra*>(kept);
+      return Done{};
+    }
+  const Address address = TRY(l.address(address_operand, transfer_space(l, i, address_operand)));
   transfer->resolve = find_resolver(address.space, address.wide);
   Transfer* kept = l.keep(std::move(transfer));
-  Op& op = l.emit(handler);
+  const bool word = !storing && order_of(i) == Order::Weak && values.size() == 1 &&
+                    isa::bits(type) == 32 && register_bits == 32;
+  const Handler quick = word ? find_word_load(address.space, address.wide) : nullptr;
+  Op& op = l.emit(quick != nullptr ? quick : handler);
+  op.d = kept->slots[0];
   op.a = address.slot;
   op.immediate = address.offset;
+  op.small = l.known_addresses(address);
   op.extra = static_cast<const Extra*>(kept);
   return Done{};
 }

@@ -21,8 +21,66 @@ using numeric::Extremum;
 using numeric::Subnormals;
 using ptx::Instruction;
 
+#if defined(__AVX2__)
+// fma.f32 in a directed mode, which exp() is made of, by the host's own rounding. One piece of
+// assembly, because the compiler moves arithmetic across a change of the mode.
+template <uint32_t kControl>
+Outcome directed_fma(Warp& w, const Op& op, LaneMask exec) {
+  alignas(64) float value[kLanes];
+  const uint32_t mode = kControl;
+  uint32_t before = 0;
+  asm volatile(
+      "vstmxcsr %[before]\n\t"
+      "vldmxcsr %[mode]\n\t"
+      "vmovups (%[a]), %%ymm0\n\t"
+      "vmovups 32(%[a]), %%ymm1\n\t"
+      "vmovups 64(%[a]), %%ymm2\n\t"
+      "vmovups 96(%[a]), %%ymm3\n\t"
+      "vmovups (%[b]), %%ymm4\n\t"
+      "vmovups 32(%[b]), %%ymm5\n\t"
+      "vmovups 64(%[b]), %%ymm6\n\t"
+      "vmovups 96(%[b]), %%ymm7\n\t"
+      "vfmadd213ps (%[c]), %%ymm4, %%ymm0\n\t"
+      "vfmadd213ps 32(%[c]), %%ymm5, %%ymm1\n\t"
+      "vfmadd213ps 64(%[c]), %%ymm6, %%ymm2\n\t"
+      "vfmadd213ps 96(%[c]), %%ymm7, %%ymm3\n\t"
+      "vmovaps %%ymm0, (%[value])\n\t"
+      "vmovaps %%ymm1, 32(%[value])\n\t"
+      "vmovaps %%ymm2, 64(%[value])\n\t"
+      "vmovaps %%ymm3, 96(%[value])\n\t"
+      "vldmxcsr %[before]"
+      : [before] "+m"(before)
+      : [mode] "m"(mode), [a] "r"(w.read<float>(op.a)), [b] "r"(w.read<float>(op.b)),
+        [c] "r"(w.read<float>(op.c)), [value] "r"(value)
+      : "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7");
+  fill_lanes(exec, w.write<float>(op.d), [&](int i) { return numeric::canonical(value[i]); });
+  return Outcome::Next;
+}
+
+// The host's control words: all exceptions masked, and where to round.
+Handler directed_fma_handler(numeric::Rounding rounding) {
+  constexpr uint32_t kMasked = 0x1f80, kDown = 0x2000, kUp = 0x4000;
+  switch (rounding) {
+    case numeric::Rounding::Down:
+      return directed_fma<kMasked | kDown>;
+    case numeric::Rounding::Up:
+      return directed_fma<kMasked | kUp>;
+    case numeric::Rounding::Zero:
+      return directed_fma<kMasked | kDown | kUp>;
+    case numeric::Rounding::Nearest:
+      break;
+  }
+  return nullptr;
+}
+#endif
+
 // fma and mad. `mad.f32` has the meaning of fma on every target since sm_20.
 Result<Done> multiply_add(Lowering& l, const Instruction& i) {
+#if defined(__AVX2__)
+  const numeric::Rounding rounding = rounding_of(i);
+  if (first_type(i) == Type::F32 && rounding != numeric::Rounding::Nearest && rounded_flags(i) == 0)
+    return emit_uniform(l, i, directed_fma_handler(rounding), Type::F32);
+#endif
   return rounded_form<numeric::FloatFma, 3>(l, i);
 }
 

@@ -107,9 +107,10 @@ Outcome run_mma(Warp& warp, const Op& op, LaneMask exec) {
   if (const auto outcome = not_together(warp, op, exec)) return *outcome;
   const auto& plan = *static_cast<const MmaPlan*>(op.extra);
   alignas(64) std::byte a[4][kRegisterBytes], b[4][kRegisterBytes], spread[8][kRegisterBytes];
-  for (int r = 0; r < plan.a_count; ++r)
+  // At most four registers each; GCC warns of more unless it sees the bound.
+  for (int r = 0; r < 4 && r < plan.a_count; ++r)
     std::memcpy(a[r], warp.read<std::byte>(plan.a[r]), kRegisterBytes);
-  for (int r = 0; r < plan.b_count; ++r)
+  for (int r = 0; r < 4 && r < plan.b_count; ++r)
     std::memcpy(b[r], warp.read<std::byte>(plan.b[r]), kRegisterBytes);
   const bool sparse = plan.metadata != kNoSlot;
   if (sparse) spread_registers(warp, plan, a, spread);

@@ -3,6 +3,7 @@
 // st: registers to memory. Memory takes the low bytes of a register that is wider.
 
 #include "ptxbench/emulator/grid.h"
+#include "ptxbench/emulator/memory/lane_words.h"
 #include "ptxbench/emulator/ops/transfer.h"
 
 namespace weft::emulator {
@@ -11,11 +12,32 @@ namespace {
 
 using Shape = LanePointers::Shape;
 
+#if defined(__AVX2__)
+// Structures of two or four words, for all lanes. False: a shape that goes word by word.
+template <int kElements>
+bool store_words(const uint32_t* const* s, const LanePointers& pointers) {
+  const bool contiguous = pointers.shape == Shape::Contiguous;
+  if constexpr (kElements == 2) {
+    if (!contiguous) return false;
+    store_pairs(pointers.first, s);
+  } else if (contiguous) {
+    store_quads(
+        pointers.first, [](int i) { return 16 * i; }, s);
+  } else {
+    if (pointers.shape != Shape::Offsets) return false;
+    store_quads(
+        pointers.first, [&](int i) { return pointers.offset[i]; }, s);
+  }
+  return true;
+}
+#endif
+
 template <typename Memory, typename Register, int kElements, Order kOrder>
 Outcome store(Warp& w, const Op& op, LaneMask exec) {
   const Transfer& t = transfer_of(op);
-  LanePointers pointers;
-  t.resolve(w, op, exec, t.bytes, t.alignment, true, pointers);
+  LanePointers own;
+  const LanePointers& pointers =
+      lane_pointers(w, op, exec, t.resolve, t.bytes, t.alignment, true, own);
   const Register* values[kElements];
   for (int k = 0; k < kElements; ++k) values[k] = w.read<Register>(t.slots[k]);
   auto put = [&](std::byte* to, int lane) {
@@ -25,12 +47,17 @@ Outcome store(Warp& w, const Op& op, LaneMask exec) {
       store_one<Memory, kOrder>(to + k * static_cast<int>(sizeof(Memory)), value);
     }
   };
+#if defined(__AVX2__)
+  if constexpr (kOrder == Order::Weak && sizeof(Memory) == 4 && sizeof(Register) == 4 &&
+                (kElements == 2 || kElements == 4))
+    if (exec == kAllLanes && store_words<kElements>(values, pointers)) return Outcome::Next;
+#endif
   switch (pointers.shape) {
     case Shape::Fault:
       return Outcome::Fault;
     case Shape::Contiguous:
       if constexpr (kOrder == Order::Weak && kElements == 1 && sizeof(Memory) == sizeof(Register)) {
-        std::memcpy(pointers.first, values[0], sizeof(Memory) * kLanes);
+        copy_vectors<sizeof(Memory) * kLanes>(pointers.first, values[0]);
       } else {
         for (int i = 0; i < kLanes; ++i)
           put(pointers.first + static_cast<uint32_t>(i) * t.bytes, i);

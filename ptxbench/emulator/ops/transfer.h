@@ -38,6 +38,9 @@ enum class Order : uint8_t { Weak, Strong };  // Strong: other workers may look 
 // `elements` values of `type` in memory from or to registers of `register_bits`; nullptr when they
 // do not fit. Loads extend by the type's sign, stores take the low bits.
 Handler find_load(Order order, isa::Type type, size_t elements, int register_bits);
+// The same for one word into a register of 32 bits, in spaces where that has a shorter way; nullptr
+// elsewhere. Takes the register's slot in Op::d too.
+Handler find_word_load(isa::Space space, bool wide);
 Handler find_store(Order order, isa::Type type, size_t elements, int register_bits);
 
 // The unsigned word as wide as T.

@@ -33,7 +33,7 @@ struct Run {
     return group.members[member].pending[first + i];
   }
   const WgmmaPlan& plan() const { return *at(0, 0).plan; }
-  std::byte* registers(int member) const { return at(member, 0).frame->registers.data(); }
+  std::byte* registers(int member) const { return at(member, 0).frame->registers; }
   Warp& warp(int member) const { return *block.warps[first_warp + member]; }
 };
 
@@ -121,8 +121,7 @@ OperandRows register_rows(const Run& run, size_t i, RegisterRows& copy) {
     for (int r = 0; r < 4; ++r) {
       const IssuedWgmma& issued = run.at(member, i);
       const Slot slot = issued.plan->a_registers[r];
-      const std::byte* values = (slot & 1) != 0 ? issued.plan->code->constants.data() + (slot & ~1u)
-                                                : issued.frame->registers.data() + slot;
+      const std::byte* values = issued.frame->registers + static_cast<int32_t>(slot);
       std::memcpy(copy.bytes[i][2 * member + r % 2][r / 2], values, 128);
     }
   // Registers 0 and 1 are the upper and lower rows of the first 16 bytes, 2 and 3 of the next.
@@ -139,9 +138,7 @@ OperandRows spread_rows(const Run& run, const OperandRows& stored, SpreadRows& d
   for (int row = 0; row < 64; ++row) {
     const int member = row / 16;
     const IssuedWgmma& issued = run.at(member, 0);
-    const std::byte* words = (plan.metadata & 1) != 0
-                                 ? plan.code->constants.data() + (plan.metadata & ~1u)
-                                 : issued.frame->registers.data() + plan.metadata;
+    const std::byte* words = issued.frame->registers + static_cast<int32_t>(plan.metadata);
     const SparseMetadata metadata{reinterpret_cast<const uint32_t*>(words), plan.first_lane,
                                   sparse_unit_bytes(plan.shape.a)};
     const auto group = static_cast<uint32_t>(row / 8), line = static_cast<uint32_t>(row % 8);

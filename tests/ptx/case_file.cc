@@ -132,6 +132,37 @@ Result<Done> parse_map(std::istringstream& words, CaseFile& file) {
   return Done{};
 }
 
+// "t = a 8 x 4, channels 2, linear, normalized, floats, layers, cube, border".
+Result<Done> parse_texture(std::istringstream& words, Item::Role role, CaseFile& file) {
+  Item item{.role = role};
+  std::string word;
+  words >> item.name >> word >> item.of;
+  item.extents = parse_numbers(words);
+  constexpr std::string_view kModes[] = {"wrap", "clamp", "mirror", "border"};
+  while (words >> word) {
+    if (word.ends_with(",")) word.pop_back();
+    const auto* mode = std::find(std::begin(kModes), std::end(kModes), word);
+    if (mode != std::end(kModes))
+      item.address_mode = static_cast<uint32_t>(mode - kModes);
+    else if (word == "channels")
+      item.channels = static_cast<uint32_t>(parse_numbers(words).at(0));
+    else if (word == "linear")
+      item.linear = true;
+    else if (word == "normalized")
+      item.normalized = true;
+    else if (word == "floats")
+      item.floats = true;
+    else if (word == "layers")
+      item.layered = true;
+    else if (word == "cube")
+      item.cube = true;
+    else
+      return Error("unknown part of a texture: " + word);
+  }
+  file.items.push_back(std::move(item));
+  return Done{};
+}
+
 emulator::Extent parse_extent(std::istringstream& words) {
   const auto numbers = parse_numbers(words);
   const auto at = [&](size_t i) {
@@ -186,6 +217,10 @@ Result<Done> parse_line(std::istringstream& words, CaseFile& file) {
     TRY(parse_items(words, Item::Role::Data, file));
   else if (keyword == "map")
     TRY(parse_map(words, file));
+  else if (keyword == "texture")
+    TRY(parse_texture(words, Item::Role::Texture, file));
+  else if (keyword == "surface")
+    TRY(parse_texture(words, Item::Role::Surface, file));
   else if (keyword == "refused")
     file.refused = rest_of(words);
   else if (keyword == "fault") {

@@ -23,7 +23,7 @@ struct Value {
 
 struct Item {
   // Expect: an `out` line for an array that an earlier line gives.
-  enum class Role : uint8_t { In, Out, Value, Data, Map, Expect };
+  enum class Role : uint8_t { In, Out, Value, Data, Map, Texture, Surface, Expect };
   Role role = Role::In;
   std::string name;
   isa::Type type = isa::Type::None;
@@ -33,6 +33,9 @@ struct Item {
   std::vector<uint64_t> extents, box, strides, element_strides;
   uint32_t swizzle = 0;
   bool fill_nan = false;
+  // Textures and surfaces: the array is `of`, its size in texels `extents`.
+  uint32_t channels = 1, address_mode = 1;  // wrap 0, clamp 1, mirror 2, border 3
+  bool linear = false, normalized = false, floats = false, layered = false, cube = false;
 
   bool is_parameter() const { return role != Role::Data && role != Role::Expect; }
   bool is_array() const { return role == Role::In || role == Role::Out || role == Role::Data; }

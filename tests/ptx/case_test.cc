@@ -15,6 +15,7 @@
 
 #include "ptxbench/emulator/machine.h"
 #include "ptxbench/emulator/tensor_map.h"
+#include "ptxbench/emulator/texture_object.h"
 #include "ptxbench/ptx/parse.h"
 #include "tests/ptx/case_file.h"
 
@@ -24,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using emulator::GlobalMemory;
 using emulator::TensorMap;
+using emulator::TextureObject;
 
 const char* const kFolder = "tests/ptx";
 
@@ -114,6 +116,40 @@ TensorMap make_map(const Item& item, const Item& array, uint64_t address) {
   map.fill = item.fill_nan ? emulator::TensorFill::Nan : emulator::TensorFill::Zero;
   seal(map);
   return map;
+}
+
+// Writes the object beside the arrays, where the runtime would put it.
+void place_texture(const Item& item, const CaseFile& file, Memory& memory) {
+  const auto array = std::find_if(file.items.begin(), file.items.end(),
+                                  [&](const Item& other) { return other.name == item.of; });
+  ASSERT_NE(array, file.items.end()) << "no array for " << item.name;
+  TextureObject object;
+  object.channels = static_cast<uint8_t>(item.channels);
+  object.channel_bits = static_cast<uint8_t>(isa::bits(array->type));
+  object.channel = isa::is_float(array->type)    ? TextureObject::Channel::Float
+                   : isa::is_signed(array->type) ? TextureObject::Channel::Signed
+                                                 : TextureObject::Channel::Unsigned;
+  const auto extent = [&](size_t d) {
+    return d < item.extents.size() ? static_cast<uint32_t>(item.extents[d]) : 1;
+  };
+  TextureObject::Level& level = object.levels[0];
+  level.data = memory.arrays.at(item.of);
+  level.width = extent(0);
+  level.height = extent(1);
+  level.depth = extent(2);
+  level.pitch = level.width * object.texel_bytes();
+  level.slice = level.pitch * level.height;
+  object.shape = item.cube ? TextureObject::Shape::Cube : TextureObject::Shape::D2;
+  object.layered = item.layered;
+  object.surface = item.role == Item::Role::Surface;
+  for (auto& mode : object.address) mode = static_cast<TextureObject::Address>(item.address_mode);
+  object.linear_filter = item.linear;
+  object.normalized_coordinates = item.normalized;
+  object.normalized_read = item.floats;
+  const uint64_t address = memory.memory->allocate(sizeof object);
+  ASSERT_NE(address, 0u);
+  std::memcpy(reinterpret_cast<void*>(address), &object, sizeof object);
+  memory.arrays[item.name] = address;
 }
 
 std::vector<std::byte> make_parameters(const CaseFile& file, const emulator::KernelInfo& info,
@@ -216,6 +252,9 @@ TEST_P(Cases, GiveWhatTheirHeaderSays) {
     Memory memory{.memory = &machine.memory(), .arrays = {}};
     for (const Item& item : file->items)
       if (item.is_array()) place_array(item, memory);
+    for (const Item& item : file->items)
+      if (item.role == Item::Role::Texture || item.role == Item::Role::Surface)
+        place_texture(item, *file, memory);
     const auto parameters = make_parameters(*file, info(*kernel), memory);
     const auto outcome = machine.run({.kernel = kernel,
                                       .grid = file->grid,

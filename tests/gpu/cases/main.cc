@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -112,6 +113,122 @@ Status encode_map(const Driver& driver, const Item& item, const Item& array, uin
                      static_cast<const uint32_t*>(steps), 0, swizzle, 0, item.fill_nan ? 1 : 0);
 }
 
+// CUDA arrays behind textures and surfaces, and the driver's ways to describe them.
+struct ArrayDescriptor {
+  size_t width, height, depth;
+  int format;
+  unsigned channels, flags;
+};
+struct Copy3D {
+  size_t source_at[4] = {};
+  int source_type = 0;
+  const void* source_host = nullptr;
+  uint64_t source_device = 0;
+  Handle source_array = nullptr;
+  void* reserved0 = nullptr;
+  size_t source_pitch = 0, source_height = 0;
+  size_t target_at[4] = {};
+  int target_type = 0;
+  void* target_host = nullptr;
+  uint64_t target_device = 0;
+  Handle target_array = nullptr;
+  void* reserved1 = nullptr;
+  size_t target_pitch = 0, target_height = 0;
+  size_t width = 0, height = 1, depth = 1;
+};
+constexpr int kDeviceMemory = 2, kArrayMemory = 3;
+struct Resource {
+  int type = 0;  // array
+  union {
+    Handle array;
+    int reserved[32];
+  } value = {};
+  unsigned flags = 0;
+};
+struct Sampler {
+  int address_mode[3] = {}, filter_mode = 0;
+  unsigned flags = 0, max_anisotropy = 0;
+  int mipmap_filter_mode = 0;
+  float mipmap[3] = {}, border[4] = {};
+  int reserved[12] = {};
+};
+
+int format_code(isa::Type type) {  // CUarray_format
+  using isa::Type;
+  switch (type) {
+    case Type::U8:
+      return 0x01;
+    case Type::U16:
+      return 0x02;
+    case Type::S8:
+      return 0x08;
+    case Type::S16:
+      return 0x09;
+    case Type::S32:
+      return 0x0a;
+    case Type::F16:
+      return 0x10;
+    case Type::F32:
+      return 0x20;
+    default:
+      return 0x03;
+  }
+}
+
+struct ArrayBehind {
+  Handle array = nullptr;
+  uint64_t object = 0;
+  Copy3D copy;  // from the case's memory into the array
+
+  Status make(const Driver& driver, const Item& item, const Item& data, uint64_t address) {
+    const auto extent = [&](size_t d) { return d < item.extents.size() ? item.extents[d] : 0; };
+    const bool surface = item.role == Item::Role::Surface;
+    const ArrayDescriptor wanted{
+        extent(0),     extent(1),
+        extent(2),     format_code(data.type),
+        item.channels, (item.layered ? 1u : 0u) | (surface ? 2u : 0u) | (item.cube ? 4u : 0u)};
+    const ArrayDescriptor* description = &wanted;
+    if (Status s = driver.call("cuArray3DCreate_v2", &array, description)) return s;
+    copy.source_type = kDeviceMemory;
+    copy.source_device = address;
+    copy.width = extent(0) * item.channels * static_cast<size_t>(isa::bits(data.type)) / 8;
+    copy.height = std::max<size_t>(extent(1), 1);
+    copy.depth = std::max<size_t>(extent(2), 1);
+    copy.source_pitch = copy.width;
+    copy.source_height = copy.height;
+    copy.target_type = kArrayMemory;
+    copy.target_array = array;
+    const Copy3D* there = &copy;
+    if (Status s = driver.call("cuMemcpy3D_v2", there)) return s;
+    Resource resource;
+    resource.value.array = array;
+    const Resource* behind = &resource;
+    if (surface) return driver.call("cuSurfObjectCreate", &object, behind);
+    Sampler sampler;
+    for (int& mode : sampler.address_mode) mode = static_cast<int>(item.address_mode);
+    sampler.filter_mode = item.linear ? 1 : 0;
+    sampler.flags = (item.floats ? 0u : 1u) | (item.normalized ? 2u : 0u);
+    const Sampler* how = &sampler;
+    const void* view = nullptr;
+    return driver.call("cuTexObjectCreate", &object, behind, how, view);
+  }
+
+  Status bring_back(const Driver& driver) const {
+    Copy3D back;
+    back.source_type = kArrayMemory;
+    back.source_array = array;
+    back.target_type = kDeviceMemory;
+    back.target_device = copy.source_device;
+    back.target_pitch = copy.source_pitch;
+    back.target_height = copy.source_height;
+    back.width = copy.width;
+    back.height = copy.height;
+    back.depth = copy.depth;
+    const Copy3D* here = &back;
+    return driver.call("cuMemcpy3D_v2", here);
+  }
+};
+
 struct Outcome {
   Status status = 0;
   std::string what;  // the call that failed, or the first difference
@@ -159,6 +276,7 @@ Outcome run(const Driver& driver, const CaseFile& file) {
       return {s, "copying"};
   }
   std::vector<std::unique_ptr<Map>> maps;
+  std::vector<std::unique_ptr<ArrayBehind>> behind;
   std::vector<void*> arguments;
   for (const Item& item : file.items) {
     if (!item.is_parameter()) continue;
@@ -167,6 +285,11 @@ Outcome run(const Driver& driver, const CaseFile& file) {
       if (Status s = encode_map(driver, item, *items.at(item.of), arrays.at(item.of), *maps.back()))
         return {s, "encoding a tensor map"};
       arguments.push_back(maps.back().get());
+    } else if (item.role == Item::Role::Texture || item.role == Item::Role::Surface) {
+      behind.push_back(std::make_unique<ArrayBehind>());
+      if (Status s = behind.back()->make(driver, item, *items.at(item.of), arrays.at(item.of)))
+        return {s, "making a texture or surface"};
+      arguments.push_back(&behind.back()->object);
     } else if (item.role == Item::Role::Value) {
       arguments.push_back(const_cast<uint64_t*>(&item.values.at(0).bits));
     } else {
@@ -187,6 +310,8 @@ Outcome run(const Driver& driver, const CaseFile& file) {
   if (Status s = driver.call("cuLaunchKernelEx", how, kernel, arguments.data(), extra))
     return {s, "launching"};
   if (Status s = driver.call("cuCtxSynchronize")) return {s, "running"};
+  for (const auto& array : behind)
+    if (Status s = array->bring_back(driver)) return {s, "reading an array back"};
   for (const Item& item : file.items) {
     if (item.role != Item::Role::Out && item.role != Item::Role::Expect) continue;
     std::vector<unsigned char> bytes(item.bytes());

@@ -23,6 +23,14 @@ int main(int count, char** arguments) {
   add_tasks(app, exit_code);
   add_demo(app, exit_code);
   add_doctor(app, exit_code);
+#ifdef WEFT_SERVICE
+  add_serve(app, exit_code);
+  add_device_worker(app, exit_code);
+  add_submit(app, exit_code);
+  add_replay(app, exit_code);
+  add_compare(app, exit_code);
+  add_report(app, exit_code);
+#endif
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {

@@ -27,4 +27,12 @@ void add_eval(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_tasks(CLI::App& app, int& exit_code);
 
+// Only where the service is part of the build.
+void add_compare(CLI::App& app, int& exit_code);
+void add_device_worker(CLI::App& app, int& exit_code);
+void add_replay(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
+void add_serve(CLI::App& app, int& exit_code);
+void add_submit(CLI::App& app, int& exit_code);
+
 }  // namespace weft::ptxbench

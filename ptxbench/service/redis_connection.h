@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Redis as Results: commands in, replies as values out. A connection serves one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+struct redisContext;
+
+namespace weft::service {
+
+struct RedisReply {
+  enum class Kind : uint8_t { Nothing, Text, Integer, List };
+  Kind kind = Kind::Nothing;
+  std::string text;
+  int64_t integer = 0;
+  std::vector<RedisReply> list;
+};
+
+class RedisConnection {
+ public:
+  // redis://host:port/database (the last two may be absent), or unix:/path.
+  static Result<RedisConnection> open(const std::string& url);
+
+  // An answer of Redis that is an error is an error here.
+  Result<RedisReply> command(const std::vector<std::string>& words);
+  // The next message of a subscription; nothing when none came in time.
+  Result<RedisReply> next(double seconds);
+
+ private:
+  struct Close {
+    void operator()(redisContext* context) const;
+  };
+  explicit RedisConnection(redisContext* context) : context_(context) {}
+  Result<RedisReply> received(void* reply);
+
+  std::unique_ptr<redisContext, Close> context_;
+};
+
+}  // namespace weft::service

@@ -66,7 +66,8 @@ class ServiceTest : public testing::Test {
   }
   // The process of the first worker that judges `task`.
   pid_t worker_of(const std::string& task) {
-    for (const Json& worker : parsed(get("/health"))["workers"])
+    const Json health = parsed(get("/health"));
+    for (const Json& worker : health["workers"])
       if (worker["task"] == task) return worker["process"].get<pid_t>();
     return 0;
   }
@@ -231,6 +232,7 @@ TEST_F(ServiceTest, AKilledWorkerLosesNothing) {
   const std::string task = submit(question("tests/service/forever.ptx"));
   until([&] { return worker_of(task) != 0; });
   const pid_t first = worker_of(task);
+  ASSERT_GT(first, 0);
   kill(first, SIGKILL);
   until([&] { return worker_of(task) != 0 && worker_of(task) != first; });
   const Json answer = parsed(get("/tasks/" + task));
@@ -244,6 +246,7 @@ TEST_F(ServiceTest, ATaskThatKillsWorkersFailsWithTheEvidence) {
   for (int i = 0; i < 2; ++i) {
     until([&] { return worker_of(poison) != 0; });
     const pid_t worker = worker_of(poison);
+    ASSERT_GT(worker, 0);
     kill(worker, SIGKILL);
     until([&] { return worker_of(poison) != worker; });
   }
@@ -362,7 +365,8 @@ TEST_F(ServiceTest, DescribesEveryRouteAndNoOther) {
                                         "post /shutdown"};
   EXPECT_EQ(described, wanted);
   // The root lists the same.
-  for (const Json& endpoint : parsed(get("/"))["endpoints"]) {
+  const Json root = parsed(get("/"));
+  for (const Json& endpoint : root["endpoints"]) {
     std::string method = endpoint["method"];
     for (char& letter : method) letter = static_cast<char>(std::tolower(letter));
     offered.insert(method + " " + endpoint["path"].get<std::string>());

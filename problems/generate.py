@@ -8,7 +8,6 @@ What the schema has no field for (layout, scale, masks, tolerances) is stated in
 
 import json
 import pathlib
-import shutil
 
 from families import attention, gemm
 from families.definition import workload_uuid
@@ -32,8 +31,9 @@ def write(definition, rows):
     path.write_text("\n".join(lines) + "\n")
 
 
-for folder in ("definitions", "workloads"):
-    shutil.rmtree(HERE / folder, ignore_errors=True)
+for pattern in ("definitions/*/*.json", "workloads/*/*.jsonl"):
+    for path in HERE.glob(pattern):
+        path.unlink()
 for family in (gemm, attention):
     for definition, rows in family.tasks():
         write(definition, rows)

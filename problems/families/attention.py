@@ -51,7 +51,7 @@ def tags(family, causal, alignment, empty):
     return [f"family:{family}", "layout:batch_head_token_dim", "alignment:256", "scale:rsqrt_head_dim",
             f"causal:{'true' if causal else 'false'}",
             f"causal_alignment:{alignment if causal else 'none'}", "lse:natural", f"empty_rows:{empty}",
-            "accumulate:float32", "inputs:spiky"]
+            "accumulate:float32", "inputs:spiky", "reduced:B=1,H=1"]
 
 
 def mask_sentence(causal):

@@ -28,7 +28,7 @@ def definition(n, k):
                        "positions: every element of C is written.",
         "op_type": "gemm",
         "tags": ["family:gemm", "layout:row_major", "alignment:256", "accumulate:float32",
-                 "inputs:normal,uniform", "tolerance.C:matched_ratio", "masked:none"],
+                 "inputs:normal,uniform", "reduced:M=64,N=128", "tolerance.C:matched_ratio", "masked:none"],
         "axes": {
             "M": var("rows of A and C"),
             "N": const(n, "rows of B, columns of C"),

@@ -3,6 +3,7 @@
 // Tensors are filled in pieces by all workers; the pieces do not change the values.
 #include "ptxbench/problems/inputs.h"
 
+#include <charconv>
 #include <cstring>
 #include <optional>
 
@@ -12,6 +13,7 @@
 #include "base/parallel.h"
 #include "ptxbench/problems/random.h"
 #include "ptxbench/problems/reference.h"
+#include "ptxbench/problems/rounded_tensor.h"
 
 namespace weft::problems {
 namespace {
@@ -62,6 +64,24 @@ Result<Tensor> random_tensor(const TensorSpec& spec, std::vector<int64_t> shape,
   return tensor;
 }
 
+// The tag "input.<name>:constant VALUE" gives every element the same value.
+Result<Tensor> constant_tensor(const TensorSpec& spec, std::vector<int64_t> shape,
+                               std::string_view words, const Definition& definition) {
+  constexpr std::string_view kKind = "constant ";
+  const std::string_view digits =
+      words.starts_with(kKind) ? words.substr(kKind.size()) : std::string_view();
+  float value = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || code != std::errc() || end != digits.data() + digits.size() ||
+      !is_floating(spec.dtype)) {
+    return Error(
+        fmt::format("cannot make input {} of {}: \"{}\"", spec.name, definition.name, words),
+        "the tag input.<name>: takes constant VALUE, for a floating type");
+  }
+  const std::vector<float> values(static_cast<size_t>(element_count(shape)), value);
+  return from_float(spec.name, spec.dtype, std::move(shape), values);
+}
+
 }  // namespace
 
 Result<std::vector<Tensor>> make_inputs(const Task& task, uint64_t seed, unsigned trial) {
@@ -72,6 +92,10 @@ Result<std::vector<Tensor>> make_inputs(const Task& task, uint64_t seed, unsigne
   for (const TensorSpec& spec : definition.inputs) {
     if (std::find(derived.begin(), derived.end(), spec.name) != derived.end()) {
       inputs.emplace_back(spec.name, spec.dtype, task.shape(spec));
+      continue;
+    }
+    if (const std::string_view kind = definition.tag("input." + spec.name); !kind.empty()) {
+      inputs.push_back(TRY(constant_tensor(spec, task.shape(spec), kind, definition)));
       continue;
     }
     // Trials differ in the stream, tensors too: equal inputs would hide swapped operands.

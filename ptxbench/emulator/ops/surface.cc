@@ -196,11 +196,13 @@ Outcome reduce_samples(Warp& w, const Op& op, LaneMask exec) {
       w, op, exec,
       [&](int lane, const TextureObject& surface, std::byte* to) {
         const bool is_bitwise = form.reduction == "and" || form.reduction == "or";
-        const Type type = is_bitwise                           ? Type::B32
-                          : surface.channel == Channel::Signed ? Type::S32
-                                                               : Type::U32;
+        const bool wide = form.element_bytes == 8, is_signed = surface.channel == Channel::Signed;
+        const Type type = is_bitwise  ? (wide ? Type::B64 : Type::B32)
+                          : is_signed ? (wide ? Type::S64 : Type::S32)
+                                      : (wide ? Type::U64 : Type::U32);
         const Combine combine = find_reduction(form.reduction, type);
-        if (surface.channel == Channel::Float || surface.texel_bytes() != 4 || combine == nullptr)
+        if (surface.channel == Channel::Float || surface.texel_bytes() != form.element_bytes ||
+            combine == nullptr)
           fits = false;
         else
           combine(to, source_at(w, form, 0, lane), form.element_bytes);
@@ -208,7 +210,7 @@ Outcome reduce_samples(Warp& w, const Op& op, LaneMask exec) {
       [](int) {});
   if (outcome == Outcome::Next && !fits)
     return w.fault(op, first_lane(exec), FaultKind::InvalidDescriptor,
-                   "a formatted surface reduction takes a surface of 32-bit integers");
+                   "a formatted surface reduction takes integers as wide as the surface's samples");
   return outcome;
 }
 
@@ -297,8 +299,6 @@ Result<Done> lower_surface_reduction(Lowering& l, const ptx::Instruction& i) {
       form->combine = find_reduction(form->reduction, Type::U64);  // the same sum
     if (form->combine == nullptr)
       return l.unsupported(fmt::format("{}: no reduction of this type", i.spelling()));
-  } else if (form->element_bytes != 4) {
-    return l.unsupported(fmt::format("{}: formatted reductions of 64 bits", i.spelling()));
   }
   const bool formatted = form->formatted;
   const SurfaceForm* kept = l.keep(std::move(form));

@@ -70,6 +70,11 @@ auto event_node(void* event, bool record) {
 
 extern "C" {
 
+#define GRAPH(name) cuGraph##name
+#define GRAPH_2(name) cuGraph##name##_v2
+#define ANSWER context_answer
+#include "ptxbench/cudart/graph_functions.def"
+
 int cuGraphCreate(void** graph, unsigned) {
   return context_answer([&] { return create_graph(graph); });
 }
@@ -177,62 +182,11 @@ int cuGraphMemAllocNodeGetParams(void* node, abi::AllocationNode* p) {
 int cuGraphMemFreeNodeGetParams(void* node, uint64_t* address) {
   return context_answer([&] { return get_free_node(node, reinterpret_cast<void**>(address)); });
 }
-int cuGraphNodeGetType(void* node, int* type) {
-  return context_answer([&] { return get_node_type(node, type); });
-}
-int cuGraphGetNodes(void* graph, void** nodes, size_t* count) {
-  return context_answer([&] { return get_nodes(graph, nodes, count); });
-}
-int cuGraphGetRootNodes(void* graph, void** nodes, size_t* count) {
-  return context_answer([&] { return get_root_nodes(graph, nodes, count); });
-}
-int cuGraphGetEdges_v2(void* graph, void** from, void** to, abi::EdgeData* edges, size_t* count) {
-  return context_answer([&] { return get_edges(graph, from, to, edges, count); });
-}
-int cuGraphNodeGetDependencies_v2(void* node, void** nodes, abi::EdgeData* edges, size_t* count) {
-  return context_answer([&] { return get_dependencies(node, nodes, edges, count); });
-}
-int cuGraphNodeGetDependentNodes_v2(void* node, void** nodes, abi::EdgeData* edges, size_t* count) {
-  return context_answer([&] { return get_dependents(node, nodes, edges, count); });
-}
-int cuGraphAddDependencies_v2(void* graph, void* const* from, void* const* to, const abi::EdgeData*,
-                              size_t count) {
-  return context_answer([&] { return add_dependencies(graph, from, to, count); });
-}
-int cuGraphRemoveDependencies_v2(void* graph, void* const* from, void* const* to,
-                                 const abi::EdgeData*, size_t count) {
-  return context_answer([&] { return remove_dependencies(graph, from, to, count); });
-}
-int cuGraphDestroyNode(void* node) {
-  return context_answer([&] { return destroy_node(node); });
-}
-int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long flags) {
-  return context_answer([&] { return instantiate(executable, graph, flags); });
-}
 int cuGraphInstantiate_v2(void** executable, void* graph, void** error_node, char* log,
                           size_t size) {
   if (error_node != nullptr) *error_node = nullptr;
   if (log != nullptr && size != 0) *log = '\0';
   return cuGraphInstantiateWithFlags(executable, graph, 0);
-}
-int cuGraphExecGetFlags(void* executable, unsigned long long* flags) {
-  return context_answer([&] { return get_executable_flags(executable, flags); });
-}
-int cuGraphUpload(void* executable, void* stream) {
-  return context_answer([&] {
-    unsigned long long flags = 0;
-    if (find_stream(stream) == nullptr) return Status::InvalidResourceHandle;
-    return get_executable_flags(executable, &flags);
-  });
-}
-int cuGraphLaunch(void* executable, void* stream) {
-  return context_answer([&] { return launch_graph(executable, stream); });
-}
-int cuGraphExecDestroy(void* executable) {
-  return context_answer([&] { return destroy_executable(executable); });
-}
-int cuGraphExecUpdate_v2(void* executable, void* graph, abi::UpdateResult* result) {
-  return context_answer([&] { return update_executable(executable, graph, result); });
 }
 int cuGraphExecKernelNodeSetParams_v2(void* executable, void* node,
                                       const abi::DriverKernelNode* p) {
@@ -243,15 +197,6 @@ int cuGraphExecMemsetNodeSetParams(void* executable, void* node, const abi::Fill
 }
 int cuGraphExecHostNodeSetParams(void* executable, void* node, const abi::HostCall* p) {
   return with_operation(host(p), setting(executable, node));
-}
-int cuGraphNodeSetEnabled(void* executable, void* node, unsigned enabled) {
-  return context_answer([&] { return set_node_enabled(executable, node, enabled != 0); });
-}
-int cuGraphNodeGetEnabled(void* executable, void* node, unsigned* enabled) {
-  return context_answer([&] { return get_node_enabled(executable, node, enabled); });
-}
-int cuGraphDebugDotPrint(void* graph, const char* path, unsigned) {
-  return context_answer([&] { return print_graph(graph, path); });
 }
 
 }  // extern "C"

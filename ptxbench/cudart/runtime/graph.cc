@@ -105,6 +105,11 @@ auto any(abi::NodeParameters* p) {
 
 extern "C" {
 
+#define GRAPH(name) cudaGraph##name
+#define GRAPH_2(name) cudaGraph##name
+#define ANSWER answer
+#include "ptxbench/cudart/graph_functions.def"
+
 int cudaGraphCreate(void** graph, unsigned) {
   return answer([&] { return create_graph(graph); });
 }
@@ -249,40 +254,7 @@ int cudaGraphNodeSetParams(void* node, abi::NodeParameters* p) {
   return with_operation(any(p), setting(node));
 }
 
-int cudaGraphNodeGetType(void* node, int* type) {
-  return answer([&] { return get_node_type(node, type); });
-}
-int cudaGraphGetNodes(void* graph, void** nodes, size_t* count) {
-  return answer([&] { return get_nodes(graph, nodes, count); });
-}
-int cudaGraphGetRootNodes(void* graph, void** nodes, size_t* count) {
-  return answer([&] { return get_root_nodes(graph, nodes, count); });
-}
-int cudaGraphGetEdges(void* graph, void** from, void** to, abi::EdgeData* edges, size_t* count) {
-  return answer([&] { return get_edges(graph, from, to, edges, count); });
-}
-int cudaGraphNodeGetDependencies(void* node, void** nodes, abi::EdgeData* edges, size_t* count) {
-  return answer([&] { return get_dependencies(node, nodes, edges, count); });
-}
-int cudaGraphNodeGetDependentNodes(void* node, void** nodes, abi::EdgeData* edges, size_t* count) {
-  return answer([&] { return get_dependents(node, nodes, edges, count); });
-}
-int cudaGraphAddDependencies(void* graph, void* const* from, void* const* to, const abi::EdgeData*,
-                             size_t count) {
-  return answer([&] { return add_dependencies(graph, from, to, count); });
-}
-int cudaGraphRemoveDependencies(void* graph, void* const* from, void* const* to,
-                                const abi::EdgeData*, size_t count) {
-  return answer([&] { return remove_dependencies(graph, from, to, count); });
-}
-int cudaGraphDestroyNode(void* node) {
-  return answer([&] { return destroy_node(node); });
-}
-
 int cudaGraphInstantiate(void** executable, void* graph, unsigned long long flags) {
-  return answer([&] { return instantiate(executable, graph, flags); });
-}
-int cudaGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long flags) {
   return answer([&] { return instantiate(executable, graph, flags); });
 }
 int cudaGraphInstantiateWithParams(void** executable, void* graph, abi::InstantiateParameters* p) {
@@ -293,25 +265,6 @@ int cudaGraphInstantiateWithParams(void** executable, void* graph, abi::Instanti
     p->result = status == Status::Success ? 0 : 1;
     return status;
   });
-}
-int cudaGraphExecGetFlags(void* executable, unsigned long long* flags) {
-  return answer([&] { return get_executable_flags(executable, flags); });
-}
-int cudaGraphUpload(void* executable, void* stream) {
-  return answer([&] {
-    unsigned long long flags = 0;
-    if (find_stream(stream) == nullptr) return Status::InvalidResourceHandle;
-    return get_executable_flags(executable, &flags);
-  });
-}
-int cudaGraphLaunch(void* executable, void* stream) {
-  return answer([&] { return launch_graph(executable, stream); });
-}
-int cudaGraphExecDestroy(void* executable) {
-  return answer([&] { return destroy_executable(executable); });
-}
-int cudaGraphExecUpdate(void* executable, void* graph, abi::UpdateResult* result) {
-  return answer([&] { return update_executable(executable, graph, result); });
 }
 int cudaGraphExecNodeSetParams(void* executable, void* node, abi::NodeParameters* p) {
   return with_operation(any(p), setting(executable, node));
@@ -350,15 +303,6 @@ int cudaGraphExecEventRecordNodeSetEvent(void* executable, void* node, void* eve
 }
 int cudaGraphExecEventWaitNodeSetEvent(void* executable, void* node, void* event) {
   return with_operation(waiting(event), setting(executable, node));
-}
-int cudaGraphNodeSetEnabled(void* executable, void* node, unsigned enabled) {
-  return answer([&] { return set_node_enabled(executable, node, enabled != 0); });
-}
-int cudaGraphNodeGetEnabled(void* executable, void* node, unsigned* enabled) {
-  return answer([&] { return get_node_enabled(executable, node, enabled); });
-}
-int cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
-  return answer([&] { return print_graph(graph, path); });
 }
 
 int cudaUserObjectCreate(void** object, void* pointer, abi::HostFunction destroy, unsigned count,

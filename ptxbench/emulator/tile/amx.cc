@@ -9,80 +9,17 @@
 
 #include <immintrin.h>
 
-#include "ptxbench/emulator/tile/avx512.h"
-#include "ptxbench/emulator/tile/block_copy.h"
+#include "ptxbench/emulator/tile/amx_square.h"
+#include "ptxbench/emulator/tile/wide_blocks.h"
 
 namespace weft::emulator {
 
 namespace {
 
-// Eight tiles of 16 rows x 64 bytes.
-struct alignas(64) TileShapes {
-  uint8_t palette = 1, first_row = 0;
-  uint8_t reserved[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-
 constexpr int kMostDepth = 256;  // of one pass, in elements; longer products take several
 
 inline int round_up(int value, int unit) {
   return (value + unit - 1) / unit * unit;
-}
-
-// Sums of 32 rows x 32 columns (rows or columns beyond the operands are zeros), in `sums`.
-// a: 32 rows of `depth_bytes`; b: rows of 4 bytes x 32 columns, depth_bytes / 4 of them.
-// The kind is a template parameter because the instruction is.
-enum class Kind { Bf16, SignedSigned, SignedUnsigned, UnsignedSigned, UnsignedUnsigned };
-template <Kind kKind>
-inline void step() {
-  if constexpr (kKind == Kind::Bf16) {
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_dpbf16ps(1, 4, 7);
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  } else if constexpr (kKind == Kind::SignedSigned) {
-    _tile_dpbssd(0, 4, 6);
-    _tile_dpbssd(1, 4, 7);
-    _tile_dpbssd(2, 5, 6);
-    _tile_dpbssd(3, 5, 7);
-  } else if constexpr (kKind == Kind::SignedUnsigned) {
-    _tile_dpbsud(0, 4, 6);
-    _tile_dpbsud(1, 4, 7);
-    _tile_dpbsud(2, 5, 6);
-    _tile_dpbsud(3, 5, 7);
-  } else if constexpr (kKind == Kind::UnsignedSigned) {
-    _tile_dpbusd(0, 4, 6);
-    _tile_dpbusd(1, 4, 7);
-    _tile_dpbusd(2, 5, 6);
-    _tile_dpbusd(3, 5, 7);
-  } else {
-    _tile_dpbuud(0, 4, 6);
-    _tile_dpbuud(1, 4, 7);
-    _tile_dpbuud(2, 5, 6);
-    _tile_dpbuud(3, 5, 7);
-  }
-}
-
-template <Kind kKind>
-void multiply_square(const std::byte* a, const std::byte* b, int depth_bytes, void* sums) {
-  auto* c = static_cast<std::byte*>(sums);
-  constexpr int kRow = kWidePanel * 4;
-  _tile_loadd(0, c, kRow);
-  _tile_loadd(1, c + 64, kRow);
-  _tile_loadd(2, c + 16 * kRow, kRow);
-  _tile_loadd(3, c + 16 * kRow + 64, kRow);
-  for (int k = 0; k < depth_bytes; k += 64) {
-    _tile_loadd(4, a + k, depth_bytes);
-    _tile_loadd(5, a + 16 * depth_bytes + k, depth_bytes);
-    _tile_loadd(6, b + k / 4 * kRow, kRow);
-    _tile_loadd(7, b + k / 4 * kRow + 64, kRow);
-    step<kKind>();
-  }
-  _tile_stored(0, c, kRow);
-  _tile_stored(1, c + 64, kRow);
-  _tile_stored(2, c + 16 * kRow, kRow);
-  _tile_stored(3, c + 16 * kRow + 64, kRow);
 }
 
 inline uint16_t narrow(float value) {
@@ -119,12 +56,11 @@ void each_square(int row_groups, int column_groups, int depth, int unit, Sum* co
           const int height = last_row - i < 4 ? last_row - i : 4;
           __builtin_memset(sums, 0, sizeof sums);
           for (int g = 0; g < height; ++g)
-            gather_blocks(c + (i + g) * c_row + 2 * j, groups, sums + g * 8 * kWidePanel,
-                          kWidePanel);
-          multiply(a + 8 * (i - first_row) * depth_bytes, b, depth_bytes, sums);
+            gather_wide(c + (i + g) * c_row + 2 * j, groups, sums + g * 8 * kWidePanel, kWidePanel);
+          multiply(a + 8 * (i - first_row) * depth_bytes, b, depth_bytes, sums, false);
           for (int g = 0; g < height; ++g)
-            scatter_blocks(sums + g * 8 * kWidePanel, kWidePanel, c + (i + g) * c_row + 2 * j,
-                           groups);
+            scatter_wide(sums + g * 8 * kWidePanel, kWidePanel, c + (i + g) * c_row + 2 * j,
+                         groups);
         }
       }
     }
@@ -153,7 +89,7 @@ void multiply_amx(const FloatProduct& p) {
           for (int column = 0; column < width; ++column)
             values[(k / 2 * kWidePanel + column) * 2 + k % 2] = narrow(b[k * width + column]);
       },
-      multiply_square<Kind::Bf16>);
+      multiply_square<SquareKind::Bf16>);
 }
 
 void multiply_integers_amx(const IntegerProduct& p) {
@@ -161,10 +97,10 @@ void multiply_integers_amx(const IntegerProduct& p) {
     multiply_integers_avx512(p);
     return;
   }
-  const auto multiply = p.a_signed ? (p.b_signed ? multiply_square<Kind::SignedSigned>
-                                                 : multiply_square<Kind::SignedUnsigned>)
-                                   : (p.b_signed ? multiply_square<Kind::UnsignedSigned>
-                                                 : multiply_square<Kind::UnsignedUnsigned>);
+  const auto multiply = p.a_signed ? (p.b_signed ? multiply_square<SquareKind::SignedSigned>
+                                                 : multiply_square<SquareKind::SignedUnsigned>)
+                                   : (p.b_signed ? multiply_square<SquareKind::UnsignedSigned>
+                                                 : multiply_square<SquareKind::UnsignedUnsigned>);
   each_square(
       p.row_groups, p.column_groups, p.depth, 64, p.c, p.c_row,
       [&](int row, int first, int depth, std::byte* out) {

@@ -16,15 +16,18 @@ namespace {
 
 constexpr int kWidth = 24;
 
-// Four even and four odd columns of a row, in order of columns; and back.
-inline __m256 join(const float* even, const float* odd) {
-  const __m128 e = _mm_loadu_ps(even), o = _mm_loadu_ps(odd);
-  return _mm256_set_m128(_mm_unpackhi_ps(e, o), _mm_unpacklo_ps(e, o));
+// Two rows' four even and four odd columns each, in order of columns; and back.
+inline void join(const float* even, const float* odd, __m256& first, __m256& second) {
+  const __m256 e = _mm256_loadu_ps(even), o = _mm256_loadu_ps(odd);
+  const __m256 low = _mm256_unpacklo_ps(e, o), high = _mm256_unpackhi_ps(e, o);
+  first = _mm256_permute2f128_ps(low, high, 0x20);
+  second = _mm256_permute2f128_ps(low, high, 0x31);
 }
-inline void part(__m256 row, float* even, float* odd) {
-  const __m128 low = _mm256_castps256_ps128(row), high = _mm256_extractf128_ps(row, 1);
-  _mm_storeu_ps(even, _mm_shuffle_ps(low, high, 0x88));
-  _mm_storeu_ps(odd, _mm_shuffle_ps(low, high, 0xdd));
+inline void part(__m256 first, __m256 second, float* even, float* odd) {
+  const __m256 low = _mm256_permute2f128_ps(first, second, 0x20);
+  const __m256 high = _mm256_permute2f128_ps(first, second, 0x31);
+  _mm256_storeu_ps(even, _mm256_shuffle_ps(low, high, 0x88));
+  _mm256_storeu_ps(odd, _mm256_shuffle_ps(low, high, 0xdd));
 }
 
 template <int kRows, int kVectors>
@@ -32,10 +35,11 @@ inline void tile(const float* a, ptrdiff_t a_row, ptrdiff_t a_depth, const float
                  float* const* parts, int first_row) {
   __m256 sum[kRows][kVectors];
 #pragma GCC unroll 8
-  for (int i = 0; i < kRows; ++i)
+  for (int i = 0; i < kRows; i += 2)
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j)
-      sum[i][j] = join(parts[2 * j] + 4 * (first_row + i), parts[2 * j + 1] + 4 * (first_row + i));
+      join(parts[2 * j] + 4 * (first_row + i), parts[2 * j + 1] + 4 * (first_row + i), sum[i][j],
+           sum[i + 1][j]);
   const float* a_high = a + 4 * a_row;
   for (int k = 0; k < depth; ++k) {
     __m256 column[kVectors];
@@ -52,10 +56,11 @@ inline void tile(const float* a, ptrdiff_t a_row, ptrdiff_t a_depth, const float
     b += 8 * kVectors;
   }
 #pragma GCC unroll 8
-  for (int i = 0; i < kRows; ++i)
+  for (int i = 0; i < kRows; i += 2)
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j)
-      part(sum[i][j], parts[2 * j] + 4 * (first_row + i), parts[2 * j + 1] + 4 * (first_row + i));
+      part(sum[i][j], sum[i + 1][j], parts[2 * j] + 4 * (first_row + i),
+           parts[2 * j + 1] + 4 * (first_row + i));
 }
 
 void multiply(const FloatProduct& p) {
@@ -82,12 +87,15 @@ void multiply(const FloatProduct& p) {
   }
 }
 
-inline __m256i join(const int32_t* even, const int32_t* odd) {
-  return _mm256_castps_si256(
-      join(reinterpret_cast<const float*>(even), reinterpret_cast<const float*>(odd)));
+inline void join(const int32_t* even, const int32_t* odd, __m256i& first, __m256i& second) {
+  __m256 one, other;
+  join(reinterpret_cast<const float*>(even), reinterpret_cast<const float*>(odd), one, other);
+  first = _mm256_castps_si256(one);
+  second = _mm256_castps_si256(other);
 }
-inline void part(__m256i row, int32_t* even, int32_t* odd) {
-  part(_mm256_castsi256_ps(row), reinterpret_cast<float*>(even), reinterpret_cast<float*>(odd));
+inline void part(__m256i first, __m256i second, int32_t* even, int32_t* odd) {
+  part(_mm256_castsi256_ps(first), _mm256_castsi256_ps(second), reinterpret_cast<float*>(even),
+       reinterpret_cast<float*>(odd));
 }
 
 // Two products along the depth are summed by one instruction: s8 and u8 leave room in 32 bits.
@@ -96,10 +104,11 @@ inline void integer_tile(const int16_t* a, ptrdiff_t a_row, const int16_t* b, in
                          int32_t* const* parts, int first_row) {
   __m256i sum[4][kVectors];
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; i += 2)
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j)
-      sum[i][j] = join(parts[2 * j] + 4 * (first_row + i), parts[2 * j + 1] + 4 * (first_row + i));
+      join(parts[2 * j] + 4 * (first_row + i), parts[2 * j + 1] + 4 * (first_row + i), sum[i][j],
+           sum[i + 1][j]);
   for (int k = 0; k < depth; k += 2) {
     __m256i column[kVectors];
 #pragma GCC unroll 3
@@ -117,10 +126,11 @@ inline void integer_tile(const int16_t* a, ptrdiff_t a_row, const int16_t* b, in
     b += 16 * kVectors;
   }
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; i += 2)
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j)
-      part(sum[i][j], parts[2 * j] + 4 * (first_row + i), parts[2 * j + 1] + 4 * (first_row + i));
+      part(sum[i][j], sum[i + 1][j], parts[2 * j] + 4 * (first_row + i),
+           parts[2 * j + 1] + 4 * (first_row + i));
 }
 
 void multiply_integers(const IntegerProduct& p) {

@@ -8,7 +8,7 @@
 
 #include <immintrin.h>
 
-#include "ptxbench/emulator/tile/block_copy.h"
+#include "ptxbench/emulator/tile/wide_blocks.h"
 
 namespace weft::emulator {
 
@@ -29,7 +29,7 @@ void multiply_avx512(const FloatProduct& p) {
     const __mmask16 masks[2] = {columns_left(width, 0), columns_left(width, 1)};
     for (int i = 0; i < p.row_groups; ++i) {
       float* const* parts = p.c + i * p.c_row + 2 * j;
-      gather_blocks(parts, groups, rows, kWidePanel);
+      gather_wide(parts, groups, rows, kWidePanel);
       __m512 sum[8][2];
 #pragma GCC unroll 8
       for (int row = 0; row < 8; ++row)
@@ -55,7 +55,7 @@ void multiply_avx512(const FloatProduct& p) {
 #pragma GCC unroll 2
         for (int v = 0; v < 2; ++v)
           _mm512_mask_storeu_ps(rows + row * kWidePanel + 16 * v, masks[v], sum[row][v]);
-      scatter_blocks(rows, kWidePanel, parts, groups);
+      scatter_wide(rows, kWidePanel, parts, groups);
     }
   }
 }
@@ -68,7 +68,7 @@ void multiply_integers_avx512(const IntegerProduct& p) {
     const __mmask16 masks[2] = {columns_left(width, 0), columns_left(width, 1)};
     for (int i = 0; i < p.row_groups; ++i) {
       int32_t* const* parts = p.c + i * p.c_row + 2 * j;
-      gather_blocks(parts, groups, rows, kWidePanel);
+      gather_wide(parts, groups, rows, kWidePanel);
       __m512i sum[8][2];
 #pragma GCC unroll 8
       for (int row = 0; row < 8; ++row)
@@ -96,7 +96,7 @@ void multiply_integers_avx512(const IntegerProduct& p) {
 #pragma GCC unroll 2
         for (int v = 0; v < 2; ++v)
           _mm512_mask_storeu_epi32(rows + row * kWidePanel + 16 * v, masks[v], sum[row][v]);
-      scatter_blocks(rows, kWidePanel, parts, groups);
+      scatter_wide(rows, kWidePanel, parts, groups);
     }
   }
 }

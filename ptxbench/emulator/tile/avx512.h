@@ -12,8 +12,10 @@ inline constexpr int kWidePanel = 32;  // columns of a panel for AVX-512 and AMX
 
 void multiply_avx512(const FloatProduct& product);
 void multiply_integers_avx512(const IntegerProduct& product);
-// The two below need the operating system's leave to use tile registers.
+// Those below need the operating system's leave to use tile registers.
 void multiply_amx(const FloatProduct& product);
 void multiply_integers_amx(const IntegerProduct& product);
+void multiply_bf16_amx(const MatrixShape& shape, std::span<const MatrixStep> steps,
+                       const SumPlaces& sums);
 
 }  // namespace weft::emulator

@@ -29,6 +29,11 @@ Workspace& workspace() {
 
 }  // namespace
 
+bool multiplies_bf16(const TileEngine& engine, const MatrixShape& shape) {
+  return engine.multiply_bf16 != nullptr && shape.rows == 64 && shape.depth == 16 &&
+         shape.a == TileElement::Bf16 && shape.b == TileElement::Bf16;
+}
+
 int most_steps(const MatrixShape& shape) {
   // Integers are half as wide in the workspace.
   return (is_integer(shape.a) ? 2 : 1) * kMostDepth / shape.depth;
@@ -38,6 +43,7 @@ void accumulate(const TileEngine& engine, const MatrixShape& shape,
                 std::span<const MatrixStep> steps, float* const* c) {
   const int depth = shape.depth * static_cast<int>(steps.size());
   INVARIANT(shape.rows <= kMostRows && shape.columns <= kMostColumns && depth <= kMostDepth);
+  if (multiplies_bf16(engine, shape)) return engine.multiply_bf16(shape, steps, {.parts = c});
   Workspace& space = workspace();
   const bool a_along_depth = shape.a_major == Major::Depth,
              b_along_depth = shape.b_major == Major::Depth;

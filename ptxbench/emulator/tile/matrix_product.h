@@ -32,6 +32,9 @@ struct MatrixStep {
   bool negate = false;  // subtract the product
 };
 
+// Whether TileEngine::multiply_bf16 is there and fits.
+bool multiplies_bf16(const TileEngine& engine, const MatrixShape& shape);
+
 // How many steps one call takes at most.
 int most_steps(const MatrixShape& shape);
 

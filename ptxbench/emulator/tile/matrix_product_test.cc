@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -128,6 +129,105 @@ TEST(MatrixProduct, TakesEveryWidthOfWgmma) {
   for (int columns = 8; columns <= 256; columns += 8)
     check({TileElement::Bf16, TileElement::Bf16}, SwizzleMode::Bytes128, SwizzleMode::Bytes64,
           columns);
+}
+
+// A chain of wgmma on the same accumulators is one product; an odd number of steps fills no whole
+// tile of AMX.
+TEST(MatrixProduct, TakesSeveralStepsAsOneProduct) {
+  constexpr int kRows = 64, kColumns = 40, kDepth = 16;
+  constexpr uint32_t kSpace = 16 * 1024;
+  for (const Major major : {Major::Depth, Major::Outer})
+    for (int count : {1, 2, 3, 4, 7, 8}) {
+      std::mt19937 random(static_cast<unsigned>(count));
+      std::vector<std::byte> storage(2 * 8 * kSpace + 1024);
+      auto* shared = reinterpret_cast<std::byte*>(
+          (reinterpret_cast<uintptr_t>(storage.data()) + 1023) & ~uintptr_t{1023});
+      std::vector<MatrixStep> steps(static_cast<size_t>(count));
+      std::vector<double> sums(kRows * kColumns), magnitudes(kRows * kColumns);
+      for (int s = 0; s < count; ++s) {
+        const uint32_t a_start = static_cast<uint32_t>(s) * kSpace, b_start = a_start + 8 * kSpace;
+        const Canonical a_layout = canonical(SwizzleMode::Bytes128, major, 8, a_start, kRows);
+        const Canonical b_layout = canonical(SwizzleMode::Bytes64, major, 8, b_start, kColumns);
+        const auto a = place(shared, a_layout, a_start, TileElement::Bf16, kRows, kDepth, random);
+        const auto b =
+            place(shared, b_layout, b_start, TileElement::Bf16, kColumns, kDepth, random);
+        MatrixStep& step = steps[static_cast<size_t>(s)];
+        step.a = descriptor_rows(decode_descriptor(a_layout.descriptor), major, shared);
+        step.b = descriptor_rows(decode_descriptor(b_layout.descriptor), major, shared);
+        step.negate = s % 3 == 1;
+        for (int i = 0; i < kRows; ++i)
+          for (int j = 0; j < kColumns; ++j)
+            for (int k = 0; k < kDepth; ++k) {
+              const double product = a[i * kDepth + k] * b[j * kDepth + k];
+              sums[i * kColumns + j] += step.negate ? -product : product;
+              magnitudes[i * kColumns + j] += std::abs(product);
+            }
+      }
+      const MatrixShape shape{
+          TileElement::Bf16, TileElement::Bf16, kRows, kColumns, kDepth, major, major};
+      for (const TileEngine* engine : available_tile_engines()) {
+        std::vector<float> c(kRows * kColumns);
+        std::vector<float*> parts;
+        for (size_t i = 0; i < c.size(); i += 32) parts.push_back(&c[i]);
+        accumulate(*engine, shape, steps, parts.data());
+        for (int i = 0; i < kRows; ++i)
+          for (int j = 0; j < kColumns; ++j) {
+            const float value =
+                c[((i / 8 * kColumns / 8 + j / 8) * 2 + j % 2) * 32 + i % 8 * 4 + j % 8 / 2];
+            const double bound = std::ldexp(magnitudes[i * kColumns + j], -24) * kDepth * count;
+            ASSERT_NEAR(value, sums[i * kColumns + j], bound)
+                << engine->name << " " << count << " steps at " << i << "," << j;
+          }
+      }
+    }
+}
+
+TEST(MatrixProduct, ParkedSumsGoOnWhereTheyWere) {
+  constexpr int kRows = 64, kColumns = 72, kDepth = 16;
+  constexpr uint32_t kB = 16 * 1024;
+  std::mt19937 random(5);
+  std::vector<std::byte> storage(2 * kB + 1024);
+  auto* shared = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(storage.data()) + 1023) &
+                                              ~uintptr_t{1023});
+  const Canonical a_layout = canonical(SwizzleMode::Bytes128, Major::Depth, 8, 0, kRows);
+  const Canonical b_layout = canonical(SwizzleMode::Bytes128, Major::Depth, 8, kB, kColumns);
+  place(shared, a_layout, 0, TileElement::Bf16, kRows, kDepth, random);
+  place(shared, b_layout, kB, TileElement::Bf16, kColumns, kDepth, random);
+  MatrixStep step;
+  step.a = descriptor_rows(decode_descriptor(a_layout.descriptor), Major::Depth, shared);
+  step.b = descriptor_rows(decode_descriptor(b_layout.descriptor), Major::Depth, shared);
+  const MatrixShape shape{TileElement::Bf16, TileElement::Bf16, kRows, kColumns, kDepth};
+  bool any = false;
+  for (const TileEngine* engine : available_tile_engines()) {
+    if (!multiplies_bf16(*engine, shape)) continue;
+    any = true;
+    // Three products with the sums in their parts, and three with the sums parked between.
+    std::vector<float> plain(kRows * kColumns, 0.0f), late(kRows * kColumns, 99.0f);
+    std::vector<float*> plain_parts, late_parts;
+    for (size_t i = 0; i < plain.size(); i += 32) {
+      plain_parts.push_back(&plain[i]);
+      late_parts.push_back(&late[i]);
+    }
+    for (int round = 0; round < 3; ++round)
+      engine->multiply_bf16(shape, {&step, 1}, {.parts = plain_parts.data()});
+    struct alignas(64) Parked {
+      float values[parked_values(kColumns)];
+    };
+    const auto parked = std::make_unique<Parked>();
+    SumPlaces places{.from = SumPlaces::From::Zero,
+                     .to = SumPlaces::To::Parked,
+                     .parts = late_parts.data(),
+                     .parked = parked->values};
+    engine->multiply_bf16(shape, {&step, 1}, places);
+    places.from = SumPlaces::From::Parked;
+    engine->multiply_bf16(shape, {&step, 1}, places);
+    engine->multiply_bf16(shape, {&step, 1}, places);
+    EXPECT_EQ(late[0], 99.0f) << "parked sums leave the parts alone";
+    places.to = SumPlaces::To::Parts;
+    engine->multiply_bf16(shape, {}, places);
+    EXPECT_EQ(late, plain) << engine->name;
+  }
+  if (!any) GTEST_SKIP() << "no engine of this processor parks sums";
 }
 
 TEST(MatrixProduct, EightBitFloatsDecodeNanAndInfinity) {

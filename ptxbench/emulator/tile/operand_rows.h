@@ -23,9 +23,18 @@ struct OperandRows {
   SwizzleMask mask = kSwizzleNone;
   uint32_t base_offset = 0;
 
+  // Before the swizzle a place is where its row begins and the chunk's distance from there.
+  uint32_t row_start(uint32_t group, uint32_t row) const {
+    return start + group * group_stride + row * row_stride;
+  }
+  uint32_t distance(uint32_t chunk) const {
+    return (chunk & ((1u << atom_shift) - 1)) * chunk_stride + (chunk >> atom_shift) * atom_stride;
+  }
   uint32_t linear(uint32_t group, uint32_t row, uint32_t chunk) const {
-    return start + group * group_stride + row * row_stride +
-           (chunk & ((1u << atom_shift) - 1)) * chunk_stride + (chunk >> atom_shift) * atom_stride;
+    return row_start(group, row) + distance(chunk);
+  }
+  const std::byte* at_linear(uint32_t linear) const {
+    return base + swizzle(linear, mask, base_offset);
   }
   uint32_t offset(uint32_t group, uint32_t row, uint32_t chunk) const {
     return swizzle(linear(group, row, chunk), mask, base_offset);

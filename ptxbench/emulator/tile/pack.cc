@@ -9,6 +9,20 @@ namespace weft::emulator {
 
 namespace {
 
+// Of the chunks of a row, computed once for all rows.
+class Distances {
+ public:
+  Distances(const OperandRows& rows, int first, int count) {
+    INVARIANT(count <= kMost);
+    for (int chunk = 0; chunk < count; ++chunk) distances_[chunk] = rows.distance(first + chunk);
+  }
+  uint32_t operator[](int chunk) const { return distances_[chunk]; }
+
+ private:
+  static constexpr int kMost = 32;  // 256 columns of 16 bits
+  uint32_t distances_[kMost];
+};
+
 // The functions take `rows` by value: vector stores may alias anything, and its members must stay
 // in registers.
 
@@ -17,10 +31,11 @@ void rows_of(const OperandRows rows, int groups, int chunks, Sign sign, float* o
              ptrdiff_t out_row) {
   constexpr int kParts = chunk_elements(kElement) / 8;
   const __m256 flip = _mm256_set1_ps(sign == Sign::Flip ? -0.0f : 0.0f);
+  const Distances distances(rows, 0, chunks);
   for (int group = 0; group < groups; ++group)
     for (int row = 0; row < 8; ++row, out += out_row)
       for (int chunk = 0; chunk < chunks; ++chunk) {
-        const std::byte* bytes = rows.at(group, row, chunk);
+        const std::byte* bytes = rows.at_linear(rows.row_start(group, row) + distances[chunk]);
         if constexpr (kElement == TileElement::Tf32) {
           _mm_storeu_ps(out + 4 * chunk,
                         _mm_xor_ps(expand_tf32(bytes), _mm256_castps256_ps128(flip)));
@@ -48,13 +63,15 @@ template <TileElement kElement>
 void columns_of(const OperandRows rows, int groups, int chunks, int first,
                 const Panels<float>& out) {
   constexpr int kParts = chunk_elements(kElement) / 8;
+  const Distances distances(rows, 0, chunks);
   for (int group = 0; group < groups; ++group) {
     const int width = out.width_at(8 * group);
     float* column = out.at<1>(first, 8 * group);
     for (int chunk = 0; chunk < chunks; ++chunk) {
       const std::byte* bytes[8];
 #pragma GCC unroll 8
-      for (int row = 0; row < 8; ++row) bytes[row] = rows.at(group, row, chunk);
+      for (int row = 0; row < 8; ++row)
+        bytes[row] = rows.at_linear(rows.row_start(group, row) + distances[chunk]);
       for (int part = 0; part < kParts; ++part, column += 8 * width) {
         __m256 block[8];
 #pragma GCC unroll 8
@@ -62,6 +79,37 @@ void columns_of(const OperandRows rows, int groups, int chunks, int first,
         transpose(block);
 #pragma GCC unroll 8
         for (int k = 0; k < 8; ++k) _mm256_storeu_ps(column + k * width, block[k]);
+      }
+    }
+  }
+}
+
+// Two bf16 neighbours along the depth are one 32-bit unit until they stand in their column; then
+// the upper one is an fp32 value with the lower half cleared, and the lower one after a shift.
+void bf16_columns(const OperandRows rows, int groups, int chunks, int first,
+                  const Panels<float>& out) {
+  const __m256i upper = _mm256_set1_epi32(static_cast<int>(0xffff0000u));
+  const Distances distances(rows, 0, chunks);
+  for (int group = 0; group < groups; ++group) {
+    const int width = out.width_at(8 * group);
+    float* column = out.at<1>(first, 8 * group);
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      const auto load = [&](int row) {
+        return load_chunk(rows.at_linear(rows.row_start(group, row) + distances[chunk]));
+      };
+      __m256i r[4];  // rows i and i + 4
+#pragma GCC unroll 4
+      for (int row = 0; row < 4; ++row)
+        r[row] = _mm256_inserti128_si256(_mm256_castsi128_si256(load(row)), load(row + 4), 1);
+      const __m256i t[4] = {_mm256_unpacklo_epi32(r[0], r[1]), _mm256_unpackhi_epi32(r[0], r[1]),
+                            _mm256_unpacklo_epi32(r[2], r[3]), _mm256_unpackhi_epi32(r[2], r[3])};
+      const __m256i pairs[4] = {
+          _mm256_unpacklo_epi64(t[0], t[2]), _mm256_unpackhi_epi64(t[0], t[2]),
+          _mm256_unpacklo_epi64(t[1], t[3]), _mm256_unpackhi_epi64(t[1], t[3])};
+#pragma GCC unroll 4
+      for (int pair = 0; pair < 4; ++pair, column += 2 * width) {
+        _mm256_storeu_ps(column, _mm256_castsi256_ps(_mm256_slli_epi32(pairs[pair], 16)));
+        _mm256_storeu_ps(column + width, _mm256_castsi256_ps(_mm256_and_si256(pairs[pair], upper)));
       }
     }
   }
@@ -114,9 +162,11 @@ void depth_rows_of(const OperandRows rows, int groups, int first_chunk, int chun
   for (int chunk = 0; chunk < chunks; ++chunk) {
     const int width = out.width_at(8 * chunk);
     float* row = out.at<1>(first, 8 * chunk);
+    const uint32_t distance = rows.distance(first_chunk + chunk);
     for (int group = 0; group < groups; ++group)
       for (int k = 0; k < 8; ++k, row += width)
-        _mm256_storeu_ps(row, expand<kElement>(rows.at(group, k, first_chunk + chunk), 0));
+        _mm256_storeu_ps(row,
+                         expand<kElement>(rows.at_linear(rows.row_start(group, k) + distance), 0));
   }
 }
 
@@ -162,7 +212,7 @@ void pack_columns(TileElement element, const OperandRows& rows, int groups, int 
     case TileElement::F16:
       return columns_of<TileElement::F16>(rows, groups, chunks, first, out);
     case TileElement::Bf16:
-      return columns_of<TileElement::Bf16>(rows, groups, chunks, first, out);
+      return bf16_columns(rows, groups, chunks, first, out);
     case TileElement::Tf32:
       return tf32_columns(rows, groups, chunks, first, out);
     case TileElement::E4m3:

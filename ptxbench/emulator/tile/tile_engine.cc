@@ -43,7 +43,8 @@ const TileEngine* avx512_engine() {
 }
 
 const TileEngine* amx_engine() {
-  static constexpr TileEngine engine{"amx", kWidePanel, 256, multiply_amx, multiply_integers_amx};
+  static constexpr TileEngine engine{
+      "amx", kWidePanel, 256, multiply_amx, multiply_integers_amx, multiply_bf16_amx};
   static const bool here = avx512_engine() != nullptr && may_use_tiles();
   return here ? &engine : nullptr;
 }

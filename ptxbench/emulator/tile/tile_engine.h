@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -44,12 +45,32 @@ struct IntegerProduct {
   bool a_signed = true, b_signed = true;  // values are s8, else u8
 };
 
+struct MatrixShape;  // matrix_product.h
+struct MatrixStep;
+
+// Where the sums of 64 rows come from and where they go. Sums that more products will be added to
+// may stay parked between them, in an order that only the engine knows.
+struct SumPlaces {
+  enum class From : uint8_t { Zero, Parts, Parked } from = From::Parts;
+  enum class To : uint8_t { Parts, Parked } to = To::Parts;
+  float* const* parts = nullptr;  // as in FloatProduct, rows of columns / 4 parts
+  float* parked = nullptr;        // 64-byte aligned, parked_values(columns) of them
+};
+inline constexpr int parked_values(int columns) {
+  return 64 * ((columns + 31) / 32 * 32);
+}
+
 struct TileEngine {
   std::string_view name;
   int panel_width;      // columns, a multiple of 8
   int columns_at_once;  // best number of columns of a call: packed, they stay in a near cache
   void (*multiply)(const FloatProduct&);
   void (*multiply_integers)(const IntegerProduct&);
+  // Products of m64nNk16 in bf16 with the operands where the instruction names them, for a unit
+  // that takes bf16 itself. Null: the engine has none, and operands are packed for `multiply`.
+  // Without steps it moves sums from their place to the other.
+  void (*multiply_bf16)(const MatrixShape&, std::span<const MatrixStep>,
+                        const SumPlaces&) = nullptr;
 };
 
 // The best engine of this processor, or the one that the environment variable WEFT_TILE_ENGINE

@@ -78,7 +78,7 @@ std::string status_plot(const std::vector<ReportRow>& rows) {
   }
   constexpr int kLeft = 240, kWidth = 560, kRow = 24;
   std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" role=\"img\" "
+      "<svg width=\"{}\" height=\"{}\" role=\"img\" "
       "aria-label=\"verdicts by definition\">",
       kLeft + kWidth + 60, static_cast<int>(counts.size()) * kRow + 8);
   int y = 4;
@@ -129,7 +129,7 @@ std::string dot_plot(const std::vector<ReportRow>& rows, std::optional<double> R
     if (row.*value) groups[row.definition].push_back(&row);
   const int height = static_cast<int>(groups.size()) * kRow;
   std::string svg = fmt::format(
-      "<h2>{}</h2><svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" "
+      "<h2>{}</h2><svg width=\"{}\" height=\"{}\" "
       "role=\"img\" aria-label=\"{}\">",
       title, kLeft + kWidth + 60, height + 28, title);
   for (int i = 0; i <= 4; ++i) {

@@ -68,6 +68,7 @@ Result<judge::Candidate> Evaluator::candidate(const Solution& solution) const {
   if (chdir(folder.c_str()) != 0) return Error("cannot enter the scratch folder");
   Result<judge::Candidate> loaded = judge::load_candidate(solution.entry_file, ".");
   if (chdir(options_.scratch.c_str()) != 0) return Error("cannot enter the scratch folder");
+  if (loaded.ok()) loaded->name = solution.normalized_name();
   return loaded;
 }
 

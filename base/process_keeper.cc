@@ -149,6 +149,10 @@ uint64_t microseconds(const timeval& time) {
 
 }  // namespace
 
+pid_t fork_plainly() {
+  return static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+}
+
 void keep_process(const KeeperOrders& orders) {
   // The inherited mode stays in our session, where a Ctrl-C reaches everybody: the program may end
   // by it, the keeper has to stay until the program is gone.
@@ -174,7 +178,7 @@ void keep_process(const KeeperOrders& orders) {
   }
 
   const int standard[3] = {kFirstUnused, kFirstUnused + 1, kFirstUnused + 2};
-  Program program{.pid = fork()};
+  Program program{.pid = fork_plainly()};
   if (program.pid < 0) fail_start(StartStep::Fork);
   if (program.pid == 0) become_program(orders, standard);
   // The program's ends must be its own, or the parent would never see them close.

@@ -5,6 +5,8 @@
 // uses nothing but system calls: no allocation, no locks.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 
 #include "base/subprocess.h"
@@ -39,6 +41,11 @@ struct KeeperOrders {
   int status = -1;                           // KeeperReports go here
   int started = -1;                          // closed when the program is executed
 };
+
+// fork() without the handlers that libraries registered for it. OpenBLAS stops its threads in one,
+// which deadlocks when another thread multiplies at that moment; and nothing that runs between here
+// and an execve needs any.
+pid_t fork_plainly();
 
 // Runs in the forked child; never returns.
 [[noreturn]] void keep_process(const KeeperOrders& orders);

@@ -14,6 +14,7 @@ namespace {
 
 // A shell's convention, which bubblewrap follows: ended by a signal is 128 + its number.
 constexpr int kSignalBase = 128;
+constexpr const char* kTemporaryBytes = "268435456";  // of each temporary folder in memory
 
 using Arguments = std::vector<std::string>;
 
@@ -38,31 +39,62 @@ std::vector<std::string> gpu_devices() {
   return devices;
 }
 
-// bubblewrap applies these in order: a later mount lies over an earlier one.
-Arguments wrapper(const Sandbox& sandbox) {
-  Arguments arguments = {"bwrap", "--unshare-all", "--die-with-parent", "--new-session"};
-  append(arguments, {"--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev"});
-  append(arguments, {"--proc", "/proc"});
-  // Root without capabilities still owns the kernel's settings, and bubblewrap leaves them open.
-  for (const char* settings : {"/proc/sys", "/proc/sysrq-trigger"})
-    append(arguments, {"--ro-bind-try", settings, settings});
+// What programs and compilers need of a system. On a merged system /bin and the like are links.
+void show_programs(Arguments& arguments) {
+  for (const char* folder : {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
+    std::error_code failure;
+    const std::filesystem::path target = std::filesystem::read_symlink(folder, failure);
+    if (!failure)
+      append(arguments, {"--symlink", target.string(), folder});
+    else if (is_folder(folder))
+      append(arguments, {"--ro-bind", folder, folder});
+  }
+  if (is_folder("/usr/local")) append(arguments, {"--tmpfs", "/usr/local"});
+  for (const char* needed : {"/etc/ld.so.cache", "/etc/alternatives"})
+    append(arguments, {"--ro-bind-try", needed, needed});
+  append(arguments, {"--dev", "/dev", "--proc", "/proc"});
+  // Files in memory count as nobody's, so what they may hold is bounded here.
+  for (const char* folder : {"/tmp", "/dev/shm"})
+    append(arguments, {"--size", kTemporaryBytes, "--tmpfs", folder});
+  append(arguments, {"--remount-ro", "/dev"});
+}
+
+void show_system(Arguments& arguments, const Sandbox& sandbox) {
+  append(arguments, {"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"});
   std::vector<std::string> hidden = {"/tmp", "/var/tmp", "/run", "/root", "/home"};
   if (const char* home = std::getenv("HOME")) hidden.emplace_back(home);
   hidden.insert(hidden.end(), sandbox.hidden.begin(), sandbox.hidden.end());
   for (const std::string& folder : hidden)
     if (folder != "/" && is_folder(folder)) append(arguments, {"--tmpfs", folder});
+}
+
+// bubblewrap applies these in order: a later mount lies over an earlier one.
+Arguments wrapper(const Sandbox& sandbox) {
+  Arguments arguments = {"", "--unshare-all", "--die-with-parent", "--new-session"};
+  append(arguments, {"--cap-drop", "ALL"});
+  if (sandbox.view == Sandbox::View::Programs)
+    show_programs(arguments);
+  else
+    show_system(arguments, sandbox);
+  // Root without capabilities still owns the kernel's settings, and bubblewrap leaves them open.
+  for (const char* settings : {"/proc/sys", "/proc/sysrq-trigger"})
+    append(arguments, {"--ro-bind-try", settings, settings});
   if (sandbox.gpu)
     for (const std::string& device : gpu_devices())
       append(arguments, {"--dev-bind", device, device});
   for (const std::string& folder : sandbox.readable)
     append(arguments, {"--ro-bind", folder, folder});
   for (const std::string& folder : sandbox.writable) append(arguments, {"--bind", folder, folder});
+  // What is left of the root itself: the folders that mounts hang on.
+  if (sandbox.view == Sandbox::View::Programs) append(arguments, {"--remount-ro", "/"});
   return arguments;
 }
 
-Command wrap(const Command& command, const Sandbox& sandbox, const std::string& program) {
+Command wrap(const Command& command, const Sandbox& sandbox, const std::string& program,
+             const std::string& jailer) {
   Command wrapped = command;
   wrapped.arguments = wrapper(sandbox);
+  wrapped.arguments.front() = jailer;
   if (!command.working_directory.empty())
     append(wrapped.arguments, {"--chdir", command.working_directory});
   wrapped.working_directory = "/";
@@ -74,16 +106,47 @@ Command wrap(const Command& command, const Sandbox& sandbox, const std::string& 
   return wrapped;
 }
 
-SandboxSupport try_sandbox() {
-  if (find_program("bwrap").empty())
-    return {.reason = "bubblewrap is not installed (Debian package bubblewrap)"};
+// Beside the running program, where the build puts it.
+std::string own_jailer() {
+  std::error_code ignored;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  return find_program((self.parent_path() / "weft-jail").string());
+}
+
+// Why a program cannot run sandboxes; empty when it can.
+std::string problem_with(const std::string& jailer) {
   const Command command{.arguments = {"true"}, .limits = {.seconds = 20}};
-  const Result<ProcessOutcome> outcome = run(wrap(command, {}, find_program("true")));
-  if (!outcome.ok()) return {.reason = outcome.error().message()};
-  if (outcome->passed()) return {.available = true};
+  const Result<ProcessOutcome> outcome = run(wrap(command, {}, find_program("true"), jailer));
+  if (!outcome.ok()) return outcome.error().message();
+  if (outcome->passed()) return "";
   std::string detail = outcome->errors.substr(0, outcome->errors.find('\n'));
-  if (detail.empty()) detail = outcome->describe();
-  return {.reason = "bubblewrap does not work here: " + detail};
+  return detail.empty() ? outcome->describe() : detail;
+}
+
+// WEFT_SANDBOX=bubblewrap or own leaves no choice; a test of the other one says so.
+SandboxSupport try_sandbox() {
+  const char* named = std::getenv("WEFT_SANDBOX");
+  const std::string_view only = named == nullptr ? "" : named;
+  SandboxSupport support;
+  if (only != "own") {
+    support = {.jailer = find_program("bwrap"), .kind = "bubblewrap"};
+    support.reason = support.jailer.empty()
+                         ? "bubblewrap is not installed (Debian package bubblewrap)"
+                         : problem_with(support.jailer);
+    if (support.reason.empty()) {
+      support.available = true;
+      return support;
+    }
+    support.reason = "bubblewrap: " + support.reason;
+  }
+  if (only == "bubblewrap") return support;
+  const std::string before = support.reason.empty() ? "" : support.reason + "; ";
+  support = {.jailer = own_jailer(), .kind = "namespaces"};
+  support.reason = support.jailer.empty() ? "weft-jail is missing beside this program"
+                                          : problem_with(support.jailer);
+  support.available = support.reason.empty();
+  if (!support.available) support.reason = before + "own namespaces: " + support.reason;
+  return support;
 }
 
 }  // namespace
@@ -104,7 +167,7 @@ Result<SandboxedOutcome> run_sandboxed(const Command& command, const Sandbox& sa
   if (program.empty())
     return Error("program not found: " + command.arguments.front(),
                  "give its path, or put its folder on PATH");
-  ProcessOutcome outcome = TRY(run(wrap(command, sandbox, program)));
+  ProcessOutcome outcome = TRY(run(wrap(command, sandbox, program, support.jailer)));
   // Should the sandbox itself fail for this command (a folder that is not there), that is no
   // verdict about the program.
   if (outcome.ending == Ending::Exited && outcome.exit_code == 1 &&

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs a command so that it sees the system but cannot change it: no network, everything read-only
-// but the folders it is given, an empty /tmp and home, its own process numbers. Uses bubblewrap.
-// Where bubblewrap cannot work (not installed, or namespaces are forbidden as in some containers)
-// the command runs under the plain limits, and the result says so and why.
+// but the folders it is given, an empty /tmp and home, its own process numbers. Uses bubblewrap, or
+// weft-jail (base/jail) where bubblewrap is missing or does not work. Where neither works
+// (namespaces are forbidden, as in some containers) the command runs under the plain limits, and
+// the result says so and why.
 #pragma once
 
 #include <string>
@@ -16,13 +17,20 @@ namespace weft {
 
 struct Sandbox {
   std::vector<std::string> writable;  // folders that the command may change
-  std::vector<std::string> readable;  // folders to show again although they lie in a hidden one
+  std::vector<std::string> readable;  // files and folders to show although they would be hidden
   std::vector<std::string> hidden;    // more folders that appear empty
   bool gpu = false;                   // shows the devices named /dev/nvidia*
+  enum class View {
+    System,    // all files but temporary and private ones
+    Programs,  // the system's programs and libraries only; no configuration, nothing in /usr/local
+  };
+  View view = View::System;
 };
 
 struct SandboxSupport {
   bool available = false;
+  std::string jailer;  // program that sets sandboxes up
+  std::string kind;    // "bubblewrap" or "namespaces"
   std::string reason;  // why not, one sentence; empty when available
 };
 

@@ -111,6 +111,42 @@ TEST_F(SandboxTest, SaysWhenAFolderIsMissing) {
   EXPECT_TRUE(result.error().message().starts_with("the sandbox cannot be set up: "));
 }
 
+TEST_F(SandboxTest, ShowsProgramsAndNothingElse) {
+  const Command command{
+      .arguments = {"sh", "-c",
+                    "cat /etc/passwd; ls /usr/local; touch /x /usr/x /dev/x; ls / | tr '\\n' ' '"},
+      .working_directory = scratch_.path()};
+  const Result<SandboxedOutcome> result =
+      run_sandboxed(command, {.writable = {scratch_.path()}, .view = Sandbox::View::Programs});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->outcome.output.find("root:"), std::string::npos);
+  EXPECT_EQ(result->outcome.output.find(" home"), std::string::npos);
+  EXPECT_NE(result->outcome.output.find("usr"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists("/usr/x"));
+}
+
+TEST_F(SandboxTest, IsEndedByAFlag) {
+  std::atomic<bool> cancel{true};
+  const Command command{.arguments = {"sleep", "60"}, .cancel = &cancel};
+  const Result<SandboxedOutcome> result = run_sandboxed(command, {});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->outcome.ending, Ending::Cancelled);
+  EXPECT_LT(result->outcome.seconds, 50.0);
+}
+
+// The same tests once more, in a process that may use nothing but our own namespaces.
+TEST(Sandbox, WorksTheSameInOurOwnNamespaces) {
+  if (std::getenv("WEFT_SANDBOX") != nullptr) GTEST_SKIP() << "this is that process";
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const Command command{.arguments = {self, "--gtest_filter=SandboxTest.*"},
+                        .extra_environment = {{"WEFT_SANDBOX", "own"}},
+                        .limits = {.seconds = 300}};
+  const Result<ProcessOutcome> outcome = run(command);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_TRUE(outcome->passed()) << outcome->output << outcome->errors;
+  if (outcome->output.find("SKIPPED") != std::string::npos) GTEST_SKIP() << outcome->output;
+}
+
 TEST(Sandbox, SaysWhyWhenThereIsNone) {
   EXPECT_EQ(sandbox_support().available, sandbox_support().reason.empty());
 }

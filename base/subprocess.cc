@@ -188,9 +188,9 @@ struct Watch {
 
 // Moves bytes and looks at the limits until the keeper says that all is over. Returns the limit
 // that was passed, if any.
-std::optional<Ending> attend(Watch& watch, const ProcessLimits& limits, Feeder& input,
-                             Collector& output, Collector& errors, Reports& reports,
-                             uint64_t& sampled_peak) {
+std::optional<Ending> attend(Watch& watch, const Command& command, Feeder& input, Collector& output,
+                             Collector& errors, Reports& reports, uint64_t& sampled_peak) {
+  const ProcessLimits& limits = command.limits;
   auto start = Clock::now();
   auto next_sample = start;
   std::optional<Ending> ending;
@@ -206,6 +206,7 @@ std::optional<Ending> attend(Watch& watch, const ProcessLimits& limits, Feeder& 
     if (!ending && limits.seconds > 0 &&
         std::chrono::duration<double>(now - start).count() >= limits.seconds)
       ending = Ending::TimedOut;
+    if (!ending && command.cancel != nullptr && command.cancel->load()) ending = Ending::Cancelled;
     if (ending) watch.control.reset();
 
     // poll leaves out negative descriptors.
@@ -312,7 +313,7 @@ Result<ProcessOutcome> run(const Command& command) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t keeper = fork();
+  const pid_t keeper = fork_plainly();
   if (keeper == 0) keep_process(orders);
   const int fork_error = errno;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -338,7 +339,7 @@ Result<ProcessOutcome> run(const Command& command) {
                      outcome.errors_bytes);
     Watch watch{keeper, std::move(control.write_end), std::move(status.read_end),
                 std::move(started.read_end)};
-    ending = attend(watch, command.limits, input, output, errors, reports, sampled_peak);
+    ending = attend(watch, command, input, output, errors, reports, sampled_peak);
     // All writers are gone; what they left in the pipes is at most their capacity.
     for (int i = 0; i < 64 && output.fd() >= 0; ++i) output.drain();
     for (int i = 0; i < 64 && errors.fd() >= 0; ++i) errors.drain();
@@ -387,6 +388,8 @@ std::string ProcessOutcome::describe() const {
       return "took longer than " + seconds_text(limits.seconds);
     case Ending::TooMuchMemory:
       return "used more than " + std::to_string(limits.resident_bytes >> 20) + " MiB of memory";
+    case Ending::Cancelled:
+      return "was cancelled";
     case Ending::TooManyProcesses:
       return "started more than " + std::to_string(limits.processes) + " processes";
   }

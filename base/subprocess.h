@@ -8,6 +8,7 @@
 // but no memory. No descriptor but the three standard ones reaches the program.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,14 +45,17 @@ struct Command {
   Streams streams = Streams::Captured;
   uint64_t kept_output_bytes = 1 << 20;  // of each stream, from its start
   ProcessLimits limits;
+  // Once it is true, everything is killed. Lives as long as the run.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 enum class Ending : uint8_t {
   Exited,     // by itself, with `exit_code`
   Signalled,  // by `signal`, which we did not send
-  TimedOut,   // this and the next two: killed by us for going over the limit
+  TimedOut,   // this and those below: killed by us for going over the limit
   TooMuchMemory,
   TooManyProcesses,
+  Cancelled,  // because Command::cancel said so
 };
 
 struct ProcessOutcome {

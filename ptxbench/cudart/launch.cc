@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "ptxbench/cudart/process.h"
+#include "ptxbench/cudart/recorder.h"
 
 namespace weft::cudart {
 namespace {
@@ -179,6 +180,7 @@ Status run_launch(const PreparedLaunch& launch) {
   // The context may have been reset since a graph was made.
   Kernel* kernel = nullptr;
   EXPECT_SUCCESS(find_kernel(launch.kernel, &kernel));
+  note_launch(launch);
   const auto start = std::chrono::steady_clock::now();
   auto outcome = machine().run({.kernel = kernel->code,
                                 .grid = launch.grid,

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "ptxbench/cudart/process.h"
+#include "ptxbench/cudart/recorder.h"
 
 namespace weft::cudart {
 namespace {
@@ -46,6 +47,7 @@ Status forget_owned(void* pointer, bool host) {
       return Status::InvalidValue;
     table().owned.erase(entry);
   }
+  note_release(address_of(pointer));
   return machine().memory().free(address_of(pointer)) ? Status::Success : Status::InvalidValue;
 }
 
@@ -57,10 +59,20 @@ Status allocate(void** pointer, size_t size, AllocationKind kind, unsigned flags
   if (size == 0) return kind == AllocationKind::Managed ? Status::InvalidValue : Status::Success;
   const uint64_t address = machine().memory().allocate(size, kind);
   if (address == 0) return Status::MemoryAllocation;
-  const std::lock_guard lock(table().mutex);
-  table().owned[address] = {kind, flags, table().next_id++};
+  {
+    const std::lock_guard lock(table().mutex);
+    table().owned[address] = {kind, flags, table().next_id++};
+  }
+  note_allocation(address);
   *pointer = reinterpret_cast<void*>(address);
   return Status::Success;
+}
+
+std::vector<uint64_t> owned_addresses() {
+  const std::lock_guard lock(table().mutex);
+  std::vector<uint64_t> addresses;
+  for (const auto& [address, owned] : table().owned) addresses.push_back(address);
+  return addresses;
 }
 
 Status allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t height, size_t depth) {
@@ -83,8 +95,11 @@ Status register_host(void* pointer, size_t size, unsigned flags) {
   if (pointer == nullptr || size == 0) return Status::InvalidValue;
   if (machine().memory().find(address_of(pointer))) return Status::HostMemoryAlreadyRegistered;
   machine().memory().adopt(address_of(pointer), size, AllocationKind::Registered);
-  const std::lock_guard lock(table().mutex);
-  table().owned[address_of(pointer)] = {AllocationKind::Registered, flags, table().next_id++};
+  {
+    const std::lock_guard lock(table().mutex);
+    table().owned[address_of(pointer)] = {AllocationKind::Registered, flags, table().next_id++};
+  }
+  note_allocation(address_of(pointer));
   return Status::Success;
 }
 

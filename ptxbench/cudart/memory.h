@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "ptxbench/cudart/abi.h"
 #include "ptxbench/cudart/status.h"
@@ -32,6 +33,9 @@ Status get_pointer_attribute(void* data, int attribute, const void* pointer);
 
 // Whether [pointer, pointer + size) lies in one allocation that kernels can reach.
 bool is_device_range(const void* pointer, size_t size);
+
+// Where the memory begins that allocate() and register_host() made and nobody released.
+std::vector<uint64_t> owned_addresses();
 
 // cudaDeviceReset: everything that allocate() made and nobody released.
 void release_everything();

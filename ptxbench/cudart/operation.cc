@@ -10,6 +10,7 @@
 #include "ptxbench/cudart/graph.h"
 #include "ptxbench/cudart/memory.h"
 #include "ptxbench/cudart/process.h"
+#include "ptxbench/cudart/recorder.h"
 #include "ptxbench/cudart/stream.h"
 
 namespace weft::cudart {
@@ -88,6 +89,9 @@ Status run(const CopyOperation& operation) {
   size_t width = 0;
   EXPECT_SUCCESS(resolve(copy, source, target, width));
   if (width == 0 || copy.extent.height == 0 || copy.extent.depth == 0) return Status::Success;
+  if (copy.target_array != nullptr) note_unrepeatable("a copy into an array");
+  note_copy({target.first, target.pitch, target.slice}, {source.first, source.pitch, source.slice},
+            {width, copy.extent.height, copy.extent.depth});
   for (size_t z = 0; z < copy.extent.depth; ++z)
     for (size_t y = 0; y < copy.extent.height; ++y)
       std::memmove(target.first + z * target.slice + y * target.pitch,
@@ -104,6 +108,8 @@ void fill_row(std::byte* row, size_t count, uint32_t value) {
 Status run(const FillOperation& operation) {
   EXPECT_SUCCESS(check(operation));
   const abi::Fill& fill = operation.fill;
+  note_fill({fill.target, fill.pitch, operation.slice_pitch},
+            {fill.width, fill.height, operation.depth}, fill.value, fill.element_size);
   for (size_t z = 0; z < operation.depth; ++z)
     for (size_t y = 0; y < fill.height; ++y) {
       std::byte* row =

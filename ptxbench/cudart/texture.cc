@@ -10,6 +10,7 @@
 
 #include "ptxbench/cudart/array.h"
 #include "ptxbench/cudart/process.h"
+#include "ptxbench/cudart/recorder.h"
 #include "ptxbench/emulator/texture_object.h"
 
 namespace weft::cudart {
@@ -205,6 +206,7 @@ Status create_texture(uint64_t* handle, const abi::ResourceDescription* resource
                       const abi::TextureDescription* description, const abi::ResourceView* view) {
   if (handle == nullptr || resource == nullptr || description == nullptr)
     return Status::InvalidValue;
+  note_unrepeatable("a texture");
   TextureObject object;
   EXPECT_SUCCESS(look_at(object, *resource));
   if (view != nullptr) {

@@ -12,6 +12,7 @@
 
 #include "ptxbench/cudart/memory.h"
 #include "ptxbench/cudart/process.h"
+#include "ptxbench/cudart/recorder.h"
 
 namespace weft::cudart {
 namespace {
@@ -159,6 +160,7 @@ Status set_access(void* pointer, size_t size, const abi::AccessDescription* acce
   }
   for (auto entry = table().mappings.find(address);
        entry != table().mappings.end() && entry->first < address + size; ++entry) {
+    note_unrepeatable("memory that is mapped by hand");
     mprotect(reinterpret_cast<void*>(entry->first), entry->second.size, protection);
     if (protection != PROT_NONE && !entry->second.accessible)
       machine().memory().adopt(entry->first, entry->second.size, AllocationKind::Device);

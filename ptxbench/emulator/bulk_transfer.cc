@@ -13,6 +13,7 @@
 #include "ptxbench/emulator/copy_groups.h"
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/async_copy.h"
+#include "ptxbench/emulator/tampering.h"
 #include "ptxbench/emulator/warp.h"
 
 namespace weft::emulator {
@@ -180,6 +181,7 @@ class CopyOutRead final : public AsyncOperation {
 };
 
 bool CopyOut::perform(Cluster&) {
+  if (tampering().copies) write_nonsense(buffer_.data(), buffer_.size());
   write(buffer_.data());
   copy_groups(*warp_).bulk.complete(ticket_);
   return true;

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <mutex>
 
 namespace weft::emulator {
@@ -21,10 +22,21 @@ uint64_t round_up(uint64_t value, uint64_t to) {
   return (value + to - 1) / to * to;
 }
 
-void* map(uint64_t bytes) {
-  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+// Where device memory begins if nothing else lies there: addresses that no loader, heap or stack
+// takes, so that another process can have the same ones and repeat a recording.
+constexpr uint64_t kFirstAddress = 0x3000'0000'0000;
+
+void* map(uint64_t bytes, uint64_t wish) {
+  void* p = mmap(reinterpret_cast<void*>(wish), bytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? nullptr : p;
+}
+
+// Behind the last mapping; the kernel takes another place when that one is not free.
+uint64_t next_address(const std::map<uint64_t, uint64_t>& mappings) {
+  if (mappings.empty()) return kFirstAddress;
+  return std::max(kFirstAddress,
+                  round_up(mappings.rbegin()->first + mappings.rbegin()->second, kPage));
 }
 
 }  // namespace
@@ -48,7 +60,7 @@ uint64_t GlobalMemory::allocate(uint64_t size, Allocation::Kind kind, std::strin
       freed->second.pop_back();
     } else {
       if (arena_left_ < bytes) {
-        void* p = map(kArena);
+        void* p = map(kArena, next_address(mappings_));
         if (p == nullptr) return 0;
         mappings_[reinterpret_cast<uint64_t>(p)] = kArena;
         arena_next_ = reinterpret_cast<uint64_t>(p);
@@ -60,7 +72,7 @@ uint64_t GlobalMemory::allocate(uint64_t size, Allocation::Kind kind, std::strin
     }
   } else {
     const uint64_t mapped = round_up(bytes, kPage);
-    void* p = map(mapped);
+    void* p = map(mapped, next_address(mappings_));
     if (p == nullptr) return 0;
     address = reinterpret_cast<uint64_t>(p);
     mappings_[address] = mapped;

@@ -95,7 +95,9 @@ void Worker::begin(Cluster& cluster, uint64_t number) {
     // so reading what nobody wrote shows. The system's reserved part begins at zero.
     const uint32_t reserved = grid_.machine->model().reserved_shared_per_block;
     std::memset(block.shared.data(), 0, reserved);
-    std::memset(block.shared.data() + reserved, 0xff, block.shared.size() - reserved);
+    // Undefined to the program: what it reads before it wrote changes with the schedule.
+    std::memset(block.shared.data() + reserved, grid_.schedule_seed % 2 == 0 ? 0xff : 0x7b,
+                block.shared.size() - reserved);
     block.threads = threads;
     block.live_threads = threads;
     block.barriers = {};

@@ -17,6 +17,7 @@
 #include "ptxbench/emulator/copy_groups.h"
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/async_copy.h"
+#include "ptxbench/emulator/tampering.h"
 #include "ptxbench/emulator/warp.h"
 
 namespace weft::emulator {
@@ -53,6 +54,7 @@ struct CopyIn final : AsyncOperation {
         combine(destination.data(), source, bytes);
       else
         std::memmove(destination.data() + left, source + left, bytes - left - right);
+      if (tampering().copies) write_nonsense(destination.data(), bytes);
     }
     return complete_transactions(place, destinations, bytes);
   }

@@ -17,6 +17,7 @@
 #include "ptxbench/emulator/bulk_transfer.h"
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/async_copy.h"
+#include "ptxbench/emulator/tampering.h"
 #include "ptxbench/emulator/tensor_box.h"
 #include "ptxbench/emulator/warp.h"
 
@@ -51,8 +52,10 @@ struct TensorLoad final : AsyncOperation {
   std::vector<Destination> destinations;
 
   bool perform(Cluster&) override {
-    for (const Destination& destination : destinations)
+    for (const Destination& destination : destinations) {
       load_box(box, tensor, destination.data(), destination.offset);
+      if (tampering().copies) write_nonsense(destination.data(), box.bytes());
+    }
     return complete_transactions(place, destinations, box.bytes());
   }
 };

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "ptxbench/emulator/ops/warpgroup_queue.h"
+#include "ptxbench/emulator/tampering.h"
 #include "ptxbench/emulator/tile/half_pairs.h"
 #include "ptxbench/emulator/tile/matrix_descriptor.h"
 #include "ptxbench/emulator/tile/sparse_rows.h"
@@ -269,6 +270,12 @@ bool multiply(const Run& run) {
   return true;
 }
 
+void spoil_accumulators(const Run& run) {
+  for (int member = 0; member < 4; ++member)
+    for (const Slot slot : run.plan().accumulators)
+      write_nonsense(run.registers(member) + slot, kLanes * sizeof(uint32_t));
+}
+
 }  // namespace
 
 Warpgroup& warpgroup_of(Warp& warp) {
@@ -301,6 +308,7 @@ bool execute_wgmma(Block& block, uint32_t group_index, uint64_t count) {
     for (int member = 0; member < 4; ++member)
       reachable = reachable && frame_lives(run.warp(member), run.at(member, 0));
     if (reachable && !multiply(run)) return false;
+    if (reachable && tampering().products) spoil_accumulators(run);
   }
   for (auto& member : group.members)
     member.pending.erase(member.pending.begin(),

@@ -15,6 +15,7 @@
 #include "apps/ptxbench/console.h"
 #include "apps/ptxbench/verbs.h"
 #include "base/json.h"
+#include "ptxbench/judge/build_cache.h"
 #include "ptxbench/judge/judge.h"
 #include "ptxbench/problems/catalogue.h"
 
@@ -138,11 +139,13 @@ Result<std::vector<Verdict>> judge_all(const std::vector<Case>& cases,
                                        const judge::Toolchain& toolchain,
                                        const std::string& output) {
   std::vector<Verdict> verdicts;
+  judge::Settings settings;
+  settings.build_cache = judge::default_build_cache();
   for (const Case& one : cases) {
     const auto start = std::chrono::steady_clock::now();
     const problems::Task task = TRY(catalogue.task(one.task, "", one.overrides));
     const judge::Candidate candidate = TRY(judge::load_candidate(one.kernel, ""));
-    Verdict verdict{one, TRY(judge::judge(candidate, task, toolchain, {})), 0};
+    Verdict verdict{one, TRY(judge::judge(candidate, task, toolchain, settings)), 0};
     verdict.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string file =

@@ -77,7 +77,7 @@ std::vector<Check> examine() {
   const SandboxSupport& sandbox = sandbox_support();
   checks.push_back(
       {"sandbox", sandbox.available, Need::Optional,
-       sandbox.available ? "bubblewrap" : sandbox.reason + "; candidates run under plain limits"});
+       sandbox.available ? sandbox.kind : sandbox.reason + "; candidates run under plain limits"});
   const double gigabytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
                            static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e9;
   checks.push_back({"machine", gigabytes >= 4, Need::Required,

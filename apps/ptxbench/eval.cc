@@ -13,6 +13,7 @@
 #include "apps/ptxbench/console.h"
 #include "apps/ptxbench/verbs.h"
 #include "base/json.h"
+#include "ptxbench/judge/build_cache.h"
 #include "ptxbench/judge/judge.h"
 #include "ptxbench/problems/catalogue.h"
 
@@ -110,6 +111,7 @@ int eval(Options& options) {
   if (!emulator.ok()) return fail(emulator.error(), kEnvironment);
 
   options.settings.emulation.device = options.model;
+  options.settings.build_cache = judge::default_build_cache();
   if (!options.json && isatty(STDERR_FILENO)) {
     options.settings.on_stage = [](std::string_view stage) {
       std::fprintf(stderr, "\r\033[K%.*s ...", static_cast<int>(stage.size()), stage.data());
@@ -136,8 +138,8 @@ int eval(Options& options) {
 void add_eval(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<Options>();
   judge::Settings& settings = options->settings;
-  CLI::App* verb =
-      app.add_subcommand("eval", "Judges a kernel: screen, build, run, correctness, audit");
+  CLI::App* verb = app.add_subcommand(
+      "eval", "Judges a kernel: screen, build, sanitize, correctness, audit, timing");
   verb->footer(
       "Exit codes: 0 passed, 1 failed, 2 usage, 3 environment, 4 internal.\n"
       "Examples:\n"
@@ -162,8 +164,8 @@ void add_eval(CLI::App& app, int& exit_code) {
                    "Host threads of the emulator (default: one per core)");
   verb->add_option("--input-seed", settings.input_seed,
                    "Repeat the inputs of an earlier run (default: fresh ones)");
-  verb->add_option("--trials", settings.trials, "Trials with fresh inputs")
-      ->check(CLI::Range(1, 2));
+  verb->add_option("--trials", settings.trials, "Calls with fresh inputs, at least")
+      ->check(CLI::Range(1, 64));
   verb->add_option("--timeout", settings.run_limits.seconds, "Seconds that the candidate may run")
       ->check(CLI::PositiveNumber);
   verb->add_option("--build-timeout", settings.build_limits.seconds,

@@ -50,7 +50,7 @@ std::optional<Problem> inspect_file(const Options& options, Inspection& inspecti
     Result<TemporaryDirectory> scratch = TemporaryDirectory::create("ptxbench");
     if (!scratch.ok()) return Problem{std::move(scratch).error(), kEnvironment};
     Result<judge::BuildOutcome> built =
-        judge::build_candidate(*candidate, toolchain, scratch->path(), {});
+        judge::build_candidate(*candidate, toolchain, {.folder = scratch->path(), .cache = ""}, {});
     if (!built.ok()) return Problem{std::move(built).error(), kEnvironment};
     if (!built->built)
       return Problem{Error("the kernel does not compile: " + built->failure, built->log), kFailed};

@@ -32,13 +32,27 @@ wire::KernelUse use_of(const ExecutedKernel& kernel) {
   return use;
 }
 
+const char* classify(const wire::Audit& audit) {
+  if (!*audit.target_instructions_executed) return "absent";
+  const bool wgmma = audit.wgmma_warps > 0, tma = audit.tma_warps > 0;
+  if ((wgmma && !audit.products_effect) || (tma && !audit.copies_effect)) return "unverified";
+  const double products = wgmma ? *audit.products_effect : 0;
+  const double copies = tma ? *audit.copies_effect : 0;
+  if (products == 0 && copies == 0) return "decorative";
+  // Products that reach a part of the output only did no more than that part of the work.
+  return std::min(*audit.share, products) >= kFullShare ? "full" : "partial";
+}
+
 }  // namespace
 
-wire::Audit audit(const EmulatorReport& report, std::optional<double> workload_operations) {
+wire::Audit audit(const EmulatorReport& report, std::optional<double> workload_operations,
+                  const Effects& effects) {
   wire::Audit audit;
   audit.share_threshold = kFullShare;
   audit.workload_operations = workload_operations;
   audit.fault = report.fault;
+  audit.products_effect = effects.products;
+  audit.copies_effect = effects.copies;
   for (const ExecutedKernel& kernel : report.kernels) {
     wire::KernelUse use = use_of(kernel);
     audit.wgmma_warps += use.wgmma_warps;
@@ -58,10 +72,9 @@ wire::Audit audit(const EmulatorReport& report, std::optional<double> workload_o
     return audit;
   }
   audit.share = audit.target_operations / whole;
-  audit.share_class = audit.target_operations <= 0      ? "absent"
-                      : *audit.share < kDecorativeShare ? "decorative"
-                      : *audit.share < kFullShare       ? "partial"
-                                                        : "full";
+  audit.share_class = classify(audit);
+  if (audit.share_class == "unverified")
+    audit.reason = "whether the results of the target instructions count was not found out";
   return audit;
 }
 

@@ -10,14 +10,25 @@
 
 namespace weft::judge {
 
-// At or above this share of the arithmetic the target instructions did the work ("full"); below
-// kDecorativeShare they are decoration.
+// At or above this share of the arithmetic the target instructions did the work ("full").
 inline constexpr double kFullShare = 0.90;
-inline constexpr double kDecorativeShare = 0.10;
 
-// `workload_operations` is what the task needs over all trials of the run. The share is the
-// operations of wgmma over the larger of that and all floating-point operations executed: a
-// candidate can neither do the work elsewhere nor skip it.
-wire::Audit audit(const EmulatorReport& report, std::optional<double> workload_operations);
+// The share of the output's elements that changed when the results of the target instructions were
+// replaced by nonsense; absent where that was not tried.
+struct Effects {
+  std::optional<double> products;  // of wgmma
+  std::optional<double> copies;    // of bulk and tensor copies
+};
+
+// `workload_operations` is what the task needs for the calls that the report covers. The share is
+// the operations of wgmma over the larger of that and all floating-point operations executed: a
+// candidate can neither do the work elsewhere nor skip it. Classes:
+//   absent      no target instruction executed
+//   decorative  some did, and the output is the same without their results
+//   partial     they count, but less than kFullShare of the arithmetic or of the output is theirs
+//   full        the rest
+//   unverified  they executed, and whether their results count was not found out
+wire::Audit audit(const EmulatorReport& report, std::optional<double> workload_operations,
+                  const Effects& effects);
 
 }  // namespace weft::judge

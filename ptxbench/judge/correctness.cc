@@ -8,8 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text_file.h"
-#include "ptxbench/problems/reference.h"
+#include "ptxbench/problems/inputs.h"
 
 namespace weft::judge {
 namespace {
@@ -59,64 +58,29 @@ std::optional<size_t> first_change(const problems::Tensor& before, const std::st
   return static_cast<size_t>(difference.first - after.begin());
 }
 
-Result<Done> check_inputs(const RunRequest& request, unsigned trial, CorrectnessOutcome& outcome) {
-  const std::vector<problems::Tensor>& inputs = request.trials[trial];
-  for (size_t i = 0; i < inputs.size() && !outcome.failure; ++i) {
-    const std::string after = TRY(read_file(request.orders.output_file(trial, i)));
-    const std::optional<size_t> change = first_change(inputs[i], after);
+std::optional<Failure> check_inputs(const Expectation& expected,
+                                    const std::vector<std::string>& bytes, unsigned number) {
+  for (size_t i = 0; i < expected.inputs.size(); ++i) {
+    const problems::Tensor& input = expected.inputs[i];
+    const std::optional<size_t> change = first_change(input, bytes[i]);
     if (!change) continue;
-    outcome.failure = wire::Status::RuntimeError;
-    outcome.evidence =
-        fmt::format("input {} was changed by the candidate (trial {}, first at element {})",
-                    inputs[i].name, trial, *change / problems::byte_size(inputs[i].dtype));
+    return Failure{
+        wire::Status::RuntimeError,
+        fmt::format("input {} was changed by the candidate (call {}, first at element {})",
+                    input.name, number, *change / problems::byte_size(input.dtype))};
   }
-  return Done{};
-}
-
-Result<Done> check_outputs(const RunRequest& request, const problems::Task& task, unsigned trial,
-                           CorrectnessOutcome& outcome) {
-  const std::vector<problems::Tensor>& inputs = request.trials[trial];
-  const problems::Expected expected = TRY(problems::reference(task, inputs));
-  for (size_t i = 0; i < task.definition.outputs.size(); ++i) {
-    const problems::TensorSpec& spec = task.definition.outputs[i];
-    const std::vector<float>& want = expected[i];
-    const problems::Mask mask = TRY(problems::mask_of(task, spec));
-    TRY(problems::check_finite(task, spec, want, mask));
-    problems::Tensor actual(spec.name, spec.dtype, task.shape(spec));
-    const std::string bytes = TRY(read_file(request.orders.output_file(trial, inputs.size() + i)));
-    if (bytes.size() != actual.bytes.size()) {
-      outcome.failure = wire::Status::RuntimeError;
-      outcome.evidence = fmt::format("output {} came back with {} bytes, not {}", spec.name,
-                                     bytes.size(), actual.bytes.size());
-      return Done{};
-    }
-    std::memcpy(actual.bytes.data(), bytes.data(), bytes.size());
-    const problems::Tolerance tolerance = TRY(problems::tolerance_of(task.definition, spec));
-    const problems::Comparison compared =
-        problems::compare(actual, want, tolerance, request.orders.poisons[trial], mask);
-    wire::OutputComparison comparison = record(compared, spec.name, trial, tolerance);
-    outcome.correctness.max_absolute_error =
-        std::max(outcome.correctness.max_absolute_error, comparison.max_absolute_error);
-    outcome.correctness.max_relative_error =
-        std::max(outcome.correctness.max_relative_error, comparison.max_relative_error);
-    if (!comparison.passed && !outcome.failure) {
-      outcome.failure = wire::Status::IncorrectNumerical;
-      outcome.evidence = explain(comparison);
-    }
-    outcome.correctness.outputs.push_back(std::move(comparison));
-  }
-  return Done{};
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::string explain(const wire::OutputComparison& comparison) {
   std::string text =
-      fmt::format("{}[{}] is {:.6g}, expected {:.6g} (trial {}); {}", comparison.output,
+      fmt::format("{}[{}] is {:.6g}, expected {:.6g} (call {}); {}", comparison.output,
                   fmt::join(comparison.first_bad, ", "), comparison.first_actual,
                   comparison.first_expected, comparison.trial, comparison.reason);
   if (comparison.first_bad.empty())
-    text = fmt::format("{} (trial {}): {}", comparison.output, comparison.trial, comparison.reason);
+    text = fmt::format("{} (call {}): {}", comparison.output, comparison.trial, comparison.reason);
   if (comparison.untouched > 0)
     text += fmt::format("; {} elements were never written", comparison.untouched);
   if (comparison.factor != 0)
@@ -130,21 +94,71 @@ std::string explain(const wire::OutputComparison& comparison) {
   return text;
 }
 
-Result<CorrectnessOutcome> check_correctness(const RunRequest& request, const RunOutcome& run,
-                                             const problems::Task& task) {
-  CorrectnessOutcome outcome;
-  if (!run.worker.damage.empty()) {
-    const GuardDamage& damage = run.worker.damage.front();
-    outcome.failure = wire::Status::RuntimeError;
-    outcome.evidence = fmt::format(
-        "memory {} tensor {} was written, {} bytes from its edge (trial {})",
-        damage.behind ? "behind" : "before", damage.tensor, damage.distance, damage.trial);
+Result<Expectation> expect(const problems::Task& task, uint64_t seed, unsigned trial) {
+  Expectation expected;
+  expected.inputs = TRY(problems::make_inputs(task, seed, trial));
+  expected.outputs = TRY(problems::reference(task, expected.inputs));
+  for (size_t i = 0; i < task.definition.outputs.size(); ++i) {
+    const problems::TensorSpec& spec = task.definition.outputs[i];
+    expected.masks.push_back(TRY(problems::mask_of(task, spec)));
+    TRY(problems::check_finite(task, spec, expected.outputs[i], expected.masks.back()));
   }
-  for (unsigned trial = 0; trial < request.trials.size(); ++trial) {
-    TRY(check_inputs(request, trial, outcome));
-    TRY(check_outputs(request, task, trial, outcome));
+  return expected;
+}
+
+std::optional<Failure> check_manners(const CallOutcome& call, unsigned number) {
+  const WorkerReport& report = call.report;
+  if (!report.damage.empty()) {
+    const GuardDamage& damage = report.damage.front();
+    return Failure{
+        wire::Status::RuntimeError,
+        fmt::format("memory {} tensor {} was written, {} bytes from its edge (call {})",
+                    damage.behind ? "behind" : "before", damage.tensor, damage.distance, number)};
   }
-  return outcome;
+  if (!report.retyped.empty()) {
+    return Failure{wire::Status::IncorrectDtype,
+                   fmt::format("the candidate gave tensor {} another element type (call {})",
+                               report.retyped.front(), number)};
+  }
+  if (!report.reshaped.empty()) {
+    return Failure{
+        wire::Status::IncorrectShape,
+        fmt::format("the candidate gave tensor {} another shape, strides or memory (call {})",
+                    report.reshaped.front(), number)};
+  }
+  if (report.threads_left > 0) {
+    return Failure{wire::Status::RuntimeError,
+                   fmt::format("the call left {} host threads running (call {})",
+                               report.threads_left, number)};
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<Failure>> check_tensors(const problems::Task& task,
+                                             const Expectation& expected,
+                                             const std::vector<std::string>& bytes, uint8_t poison,
+                                             unsigned number, wire::Correctness& correctness) {
+  std::optional<Failure> failure = check_inputs(expected, bytes, number);
+  for (size_t i = 0; i < task.definition.outputs.size(); ++i) {
+    const problems::TensorSpec& spec = task.definition.outputs[i];
+    problems::Tensor actual(spec.name, spec.dtype, task.shape(spec));
+    const std::string& raw = bytes[expected.inputs.size() + i];
+    INVARIANT(raw.size() == actual.bytes.size());
+    std::memcpy(actual.bytes.data(), raw.data(), raw.size());
+    const problems::Tolerance tolerance = TRY(problems::tolerance_of(task.definition, spec));
+    const problems::Comparison compared =
+        problems::compare(actual, expected.outputs[i], tolerance, poison, expected.masks[i]);
+    wire::OutputComparison comparison = record(compared, spec.name, number, tolerance);
+    correctness.max_absolute_error =
+        std::max(correctness.max_absolute_error, comparison.max_absolute_error);
+    correctness.max_relative_error =
+        std::max(correctness.max_relative_error, comparison.max_relative_error);
+    correctness.elements_compared += comparison.elements;
+    if (!comparison.passed && !failure)
+      failure = Failure{wire::Status::IncorrectNumerical, explain(comparison)};
+    correctness.outputs.push_back(std::move(comparison));
+  }
+  return failure;
 }
 
 }  // namespace weft::judge

@@ -51,6 +51,7 @@ Result<ExecutedKernel> read_kernel(const Node& node) {
   kernel.name = TRY(node.text("name"));
   kernel.launches = TRY(count_or_zero(node, "launches"));
   kernel.seconds = TRY(number_or_zero(node, "seconds"));
+  kernel.module_digest = TRY(text_or_empty(node, "module"));
   const Node instructions = TRY(node.member("instructions"));
   for (const Node& instruction : TRY(instructions.elements())) {
     kernel.instructions.push_back(TRY(read_instruction(instruction)));
@@ -106,6 +107,7 @@ Result<EmulatorReport> read_emulator_report(std::string text, std::string file) 
     const Node fault = TRY(root.member("fault"));
     report.fault = TRY(read_fault(fault));
   }
+  report.problem = TRY(text_or_empty(root, "problem"));
   return report;
 }
 

@@ -27,12 +27,14 @@ struct ExecutedKernel {
   uint64_t launches = 0;
   double seconds = 0;
   std::vector<ExecutedInstruction> instructions;
+  std::string module_digest;  // of the PTX that it is part of; empty when unknown
 };
 
 struct EmulatorReport {
   std::string device;
   std::vector<ExecutedKernel> kernels;
   std::optional<wire::FaultRecord> fault;
+  std::string problem;  // why a repetition ended early; empty: it did not
 };
 
 Result<EmulatorReport> read_emulator_report(std::string text, std::string file);

@@ -38,6 +38,13 @@ Result<std::vector<int64_t>> integers(const Node& node, std::string_view name) {
   return values;
 }
 
+Result<std::vector<std::string>> texts(const Node& node, std::string_view name) {
+  const Node list = TRY(node.member(name));
+  std::vector<std::string> values;
+  for (const Node& element : TRY(list.elements())) values.push_back(TRY(element.text()));
+  return values;
+}
+
 Result<std::array<uint32_t, 3>> triple(const Node& node, std::string_view name) {
   const std::vector<int64_t> values = TRY(integers(node, name));
   if (values.size() != 3) return node.error("three numbers are expected");
@@ -77,11 +84,11 @@ Result<TensorOrder> read_tensor(const Node& node) {
 
 }  // namespace
 
-std::string Orders::input_file(unsigned trial, size_t tensor) const {
-  return fmt::format("{}/{}_{}.bin", inputs, trial, tensor);
+std::string Orders::input_file(size_t tensor) const {
+  return fmt::format("{}/{}.bin", inputs, tensor);
 }
-std::string Orders::output_file(unsigned trial, size_t tensor) const {
-  return fmt::format("{}/{}_{}.bin", outputs, trial, tensor);
+std::string Orders::output_file(size_t tensor) const {
+  return fmt::format("{}/{}.bin", outputs, tensor);
 }
 
 std::string to_text(const Orders& orders) {
@@ -100,9 +107,9 @@ std::string to_text(const Orders& orders) {
                             {"ptx", orders.ptx ? 1 : 0},
                             {"inputs", orders.inputs},
                             {"outputs", orders.outputs},
-                            {"report", orders.report},
+                            {"calls", orders.calls},
+                            {"reports", orders.reports},
                             {"tensors", std::move(tensors)},
-                            {"poisons", orders.poisons},
                             {"guard_bytes", orders.guard_bytes},
                             {"launches", std::move(launches)}});
 }
@@ -115,12 +122,11 @@ Result<Orders> read_orders(std::string text, const std::string& file) {
   orders.ptx = TRY(integer(root, "ptx")) != 0;
   orders.inputs = TRY(root.text("inputs"));
   orders.outputs = TRY(root.text("outputs"));
-  orders.report = TRY(root.text("report"));
+  orders.calls = TRY(root.text("calls"));
+  orders.reports = TRY(root.text("reports"));
   const Node tensors = TRY(root.member("tensors"));
   for (const Node& tensor : TRY(tensors.elements()))
     orders.tensors.push_back(TRY(read_tensor(tensor)));
-  for (const int64_t poison : TRY(integers(root, "poisons")))
-    orders.poisons.push_back(static_cast<uint8_t>(poison));
   orders.guard_bytes = static_cast<uint64_t>(TRY(integer(root, "guard_bytes")));
   const Node launches = TRY(root.member("launches"));
   for (const Node& launch : TRY(launches.elements()))
@@ -128,42 +134,61 @@ Result<Orders> read_orders(std::string text, const std::string& file) {
   return orders;
 }
 
-std::string to_text(const WorkerReport& report) {
-  Json damage = Json::array();
-  for (const GuardDamage& item : report.damage) {
-    damage.push_back({{"trial", item.trial},
-                      {"tensor", item.tensor},
-                      {"behind", item.behind ? 1 : 0},
-                      {"distance", item.distance}});
-  }
-  return weft::to_text(Json{{"stage", report.stage},
-                            {"trial", report.trial},
-                            {"failed", report.failed ? 1 : 0},
-                            {"kind", report.kind},
-                            {"message", report.message},
-                            {"completed_trials", report.completed_trials},
-                            {"damage", std::move(damage)}});
+std::string to_line(const CallOrder& call) {
+  return Json{{"poison", call.poison},
+              {"guard", call.guard},
+              {"move", call.move ? 1 : 0},
+              {"recording", call.recording}}
+      .dump();
 }
 
-Result<WorkerReport> read_worker_report(std::string text, const std::string& file) {
-  const Document document = TRY(Document::parse(std::move(text), file));
+Result<CallOrder> read_call(std::string line) {
+  const Document document = TRY(Document::parse(std::move(line), "call"));
+  const Node root(document);
+  CallOrder call;
+  call.poison = static_cast<uint8_t>(TRY(integer(root, "poison")));
+  call.guard = static_cast<uint8_t>(TRY(integer(root, "guard")));
+  call.move = TRY(integer(root, "move")) != 0;
+  call.recording = TRY(root.text("recording"));
+  return call;
+}
+
+std::string to_line(const WorkerReport& report) {
+  Json damage = Json::array();
+  for (const GuardDamage& item : report.damage) {
+    damage.push_back(
+        {{"tensor", item.tensor}, {"behind", item.behind ? 1 : 0}, {"distance", item.distance}});
+  }
+  // Messages come from the candidate and need not be UTF-8.
+  return Json{{"stage", report.stage},        {"failed", report.failed ? 1 : 0},
+              {"kind", report.kind},          {"message", report.message},
+              {"damage", std::move(damage)},  {"reshaped", report.reshaped},
+              {"retyped", report.retyped},    {"threads_left", report.threads_left},
+              {"addresses", report.addresses}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<WorkerReport> read_worker_report(std::string line) {
+  const Document document = TRY(Document::parse(std::move(line), "report"));
   const Node root(document);
   WorkerReport report;
   report.stage = TRY(root.text("stage"));
-  report.trial = static_cast<unsigned>(TRY(integer(root, "trial")));
   report.failed = TRY(integer(root, "failed")) != 0;
   report.kind = TRY(root.text("kind"));
   report.message = TRY(root.text("message"));
-  report.completed_trials = static_cast<unsigned>(TRY(integer(root, "completed_trials")));
   const Node damage = TRY(root.member("damage"));
   for (const Node& item : TRY(damage.elements())) {
     GuardDamage one;
-    one.trial = static_cast<unsigned>(TRY(integer(item, "trial")));
     one.tensor = TRY(item.text("tensor"));
     one.behind = TRY(integer(item, "behind")) != 0;
     one.distance = static_cast<uint64_t>(TRY(integer(item, "distance")));
     report.damage.push_back(std::move(one));
   }
+  report.reshaped = TRY(texts(root, "reshaped"));
+  report.retyped = TRY(texts(root, "retyped"));
+  report.threads_left = static_cast<int>(TRY(integer(root, "threads_left")));
+  for (const int64_t address : TRY(integers(root, "addresses")))
+    report.addresses.push_back(static_cast<uint64_t>(address));
   return report;
 }
 

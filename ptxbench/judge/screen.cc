@@ -36,6 +36,18 @@ constexpr std::string_view kAllowedObjects[] = {
     "libcudart.so",  "libcuda.so", "libstdc++.so", "libm.so",  "libgcc_s.so",  "libc.so",
     "libpthread.so", "libdl.so",   "librt.so",     "ld-linux", "libtvm_ffi.so"};
 
+// Functions that bring other code into the process.
+constexpr std::string_view kLoaders[] = {"dlopen", "dlmopen", "__libc_dlopen_mode"};
+
+// Names that the judge's side of the process answers for: a candidate that defines one wants to be
+// called in its place.
+bool belongs_to_host(std::string_view symbol) {
+  for (const std::string_view prefix : {"cuda", "cupti", "nvml", "nvtx", "TVMFFI", "weft_"})
+    if (symbol.starts_with(prefix)) return true;
+  return symbol.size() > 2 && symbol.starts_with("cu") &&
+         std::isupper(static_cast<unsigned char>(symbol[2])) != 0;
+}
+
 std::string lower(std::string_view text) {
   std::string copy(text);
   std::transform(copy.begin(), copy.end(), copy.begin(),
@@ -221,6 +233,16 @@ Result<Done> screen_object(const std::string& object) {
           fmt::format("built object imports a library shortcut: {} ({})", library->name, symbol),
           "a candidate does the arithmetic itself");
     }
+  }
+  for (const std::string& symbol : parsed.imports) {
+    if (std::find(std::begin(kLoaders), std::end(kLoaders), symbol) == std::end(kLoaders)) continue;
+    return Error(fmt::format("built object loads code at run time: {}", symbol),
+                 "everything that a candidate runs is part of its source");
+  }
+  for (const std::string& symbol : parsed.exports) {
+    if (!belongs_to_host(symbol)) continue;
+    return Error(fmt::format("built object exports a function of its host: {}", symbol),
+                 "a candidate calls CUDA and TVM-FFI; it does not stand in for them");
   }
   for (const std::string_view name :
        {"libcublas", "libcudnn", "libcusparse", "libcusolver", "libcutensor"}) {

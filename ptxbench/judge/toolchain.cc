@@ -77,6 +77,7 @@ Toolchain find_toolchain() {
   toolchain.problems =
       named.empty() && !definitions.empty() ? fs::path(definitions).parent_path().string() : named;
   toolchain.worker = existing(program / "ptxbench-worker");
+  toolchain.replay = existing(program / "ptxbench-replay");
   if (!existing(program.parent_path() / "cuda" / "libcudart.so.13").empty()) {
     toolchain.emulated_cuda = existing(program.parent_path() / "cuda");
   }
@@ -96,9 +97,9 @@ Result<Done> require_nvcc(const Toolchain& toolchain) {
 }
 
 Result<Done> require_emulator(const Toolchain& toolchain) {
-  if (toolchain.worker.empty()) {
-    return Error("ptxbench-worker is missing beside this program",
-                 "build the target ptxbench-worker");
+  if (toolchain.worker.empty() || toolchain.replay.empty()) {
+    return Error("ptxbench-worker or ptxbench-replay is missing beside this program",
+                 "build the targets of these names");
   }
   if (toolchain.emulated_cuda.empty()) {
     return Error(

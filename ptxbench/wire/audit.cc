@@ -61,11 +61,14 @@ Json to_json(const Audit& audit) {
                       {"seconds", stage.seconds},
                       {"evidence", stage.evidence}});
   }
-  Json json = {{"family", audit.family},
-               {"target_instructions_executed", or_null(audit.target_instructions_executed)},
-               {"share", or_null(audit.share)},
-               {"share_class", audit.share_class.empty() ? Json(nullptr) : Json(audit.share_class)},
-               {"share_threshold", audit.share_threshold}};
+  Json json = {
+      {"family", audit.family},
+      {"target_instructions_executed", or_null(audit.target_instructions_executed)},
+      {"share", or_null(audit.share)},
+      {"share_class", audit.share_class.empty() ? Json(nullptr) : Json(audit.share_class)},
+      {"share_threshold", audit.share_threshold},
+      {"output_changed_without",
+       {{"wgmma", or_null(audit.products_effect)}, {"tma", or_null(audit.copies_effect)}}}};
   if (!audit.reason.empty()) json["reason"] = audit.reason;
   json["executed"] = {{"wgmma_warps", audit.wgmma_warps}, {"tma_warps", audit.tma_warps}};
   json["operations"] = {{"target", audit.target_operations},

@@ -58,9 +58,13 @@ struct Audit {
   std::string family = "H";                          // wgmma and TMA transfers
   std::optional<bool> target_instructions_executed;  // from executed counts only
   std::optional<double> share;                       // 0 ... 1
-  std::string share_class;                           // "absent", "decorative", "partial", "full"
-  double share_threshold = 0;                        // of "full"
-  std::string reason;                                // why the three above are absent
+  // "absent", "decorative", "partial", "full", "unverified"; ptxbench/judge/audit.h says when.
+  std::string share_class;
+  // Share of the output's elements that changed without the results of wgmma, and of bulk and
+  // tensor copies; absent where that was not tried.
+  std::optional<double> products_effect, copies_effect;
+  double share_threshold = 0;  // of "full"
+  std::string reason;          // why the three above are absent
   uint64_t wgmma_warps = 0, tma_warps = 0;
   double target_operations = 0, other_tensor_operations = 0, scalar_operations = 0;
   std::optional<double> workload_operations;  // by the usual count, all trials together

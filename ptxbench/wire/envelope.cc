@@ -9,9 +9,9 @@
 namespace weft::wire {
 
 bool Envelope::all_passed() const {
-  return !traces.empty() && std::all_of(traces.begin(), traces.end(), [](const Trace& trace) {
-    return trace.evaluation.status == Status::Passed;
-  });
+  return !traces.empty() && traces.size() == workload_uuids.size() &&
+         std::all_of(traces.begin(), traces.end(),
+                     [](const Trace& trace) { return trace.evaluation.status == Status::Passed; });
 }
 
 Json to_json(const Envelope& envelope) {

@@ -35,7 +35,7 @@ struct Envelope {
   std::string evaluation_id;  // "ev_" and 32 hexadecimal digits
   std::string task_id;
   std::string definition;
-  std::vector<std::string> workload_uuids;
+  std::vector<std::string> workload_uuids;  // as requested: a pass needs a trace for each
   std::string kernel_sha256;
   Status status = Status::RuntimeError;
   std::optional<double> min_speedup;

@@ -45,7 +45,12 @@ Json evaluation_json(const Evaluation& evaluation) {
     }
     json["correctness"] = {{"max_relative_error", evaluation.correctness->max_relative_error},
                            {"max_absolute_error", evaluation.correctness->max_absolute_error},
-                           {"extra", {{"outputs", std::move(outputs)}}}};
+                           {"extra",
+                            {{"elements_compared", evaluation.correctness->elements_compared},
+                             {"deterministic", evaluation.correctness->deterministic
+                                                   ? Json(*evaluation.correctness->deterministic)
+                                                   : Json(nullptr)},
+                             {"outputs", std::move(outputs)}}}};
   } else {
     json["correctness"] = nullptr;
     json["correctness_reason"] = evaluation.correctness_reason;
@@ -58,6 +63,7 @@ Json evaluation_json(const Evaluation& evaluation) {
     json["performance"] = nullptr;
     json["performance_reason"] = evaluation.performance_reason;
   }
+  json["audit"] = evaluation.audit ? to_json(*evaluation.audit) : Json(nullptr);
   return json;
 }
 

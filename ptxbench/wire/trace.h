@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "ptxbench/wire/audit.h"
 #include "ptxbench/wire/status.h"
 
 namespace weft::wire {
@@ -19,7 +20,7 @@ namespace weft::wire {
 // How one output of one trial compared.
 struct OutputComparison {
   std::string output;
-  unsigned trial = 0;
+  unsigned trial = 0;  // which call, from 0
   bool passed = false;
   std::string reason;  // why not
   std::string rule;    // the tolerance in force, in words
@@ -33,6 +34,9 @@ struct OutputComparison {
 
 struct Correctness {
   double max_relative_error = 0, max_absolute_error = 0;
+  int64_t elements_compared = 0;  // over all calls; a pass needs at least one
+  // The same inputs at other addresses gave the same bits; absent where they were not tried.
+  std::optional<bool> deterministic;
   std::vector<OutputComparison> outputs;  // the schema's `extra`
 };
 
@@ -54,6 +58,7 @@ struct Evaluation {
   std::string correctness_reason;  // why it is absent
   std::optional<Performance> performance;
   std::string performance_reason;
+  std::optional<Audit> audit;  // ours
 };
 
 struct WorkloadRecord {

@@ -48,14 +48,20 @@ TEST(Verdict, OfAPlainPtxProductIsPassed) {
   const Json& audit = verdict.json["audit"];
   EXPECT_EQ(audit["target_instructions_executed"], false);
   EXPECT_EQ(audit["share_class"], "absent");
-  // Two trials of 16 * 32 dot products of 64 multiply-adds.
-  EXPECT_EQ(audit["operations"]["scalar"], 2.0 * 16 * 32 * 64 * 2);
+  // One call: 16 * 32 dot products of 64 multiply-adds.
+  EXPECT_EQ(audit["operations"]["scalar"], 2.0 * 16 * 32 * 64);
+  const Json& correctness = verdict.json["traces"][0]["evaluation"]["correctness"]["extra"];
+  EXPECT_EQ(correctness["deterministic"], true);
+  // At least three calls and one repetition.
+  EXPECT_GE(correctness["elements_compared"], 4 * 16 * 32);
   EXPECT_TRUE(verdict.json["traces"][0]["evaluation"]["performance"].is_null());
 }
 
-TEST(Verdict, OfACrashNamesTheSignal) {
+TEST(Verdict, OfACrashNamesTheSignalAndLeavesAUsableDevice) {
   SKIP_UNLESS_JUDGING(true);
   const Verdict verdict = judge("crash.cu");
+  const Json& libs = verdict.json["traces"][0]["evaluation"]["environment"]["libs"];
+  EXPECT_EQ(libs["device_after_failure"], "usable");
   EXPECT_EQ(verdict.status(), "RUNTIME_ERROR");
   EXPECT_TRUE(contains(verdict.evidence(), "signal 11")) << verdict.evidence();
   EXPECT_EQ(verdict.ran.exit_code, 1);
@@ -112,7 +118,7 @@ TEST(Verdict, OfRememberedResultsIsWrongNumbersInTheSecondTrial) {
   SKIP_UNLESS_JUDGING(true);
   const Verdict verdict = judge("remembers.cu");
   EXPECT_EQ(verdict.status(), "INCORRECT_NUMERICAL");
-  EXPECT_TRUE(contains(verdict.evidence(), "trial 1")) << verdict.evidence();
+  EXPECT_TRUE(contains(verdict.evidence(), "call 1")) << verdict.evidence();
 }
 
 TEST(Verdict, OfChangedInputsNamesTheInput) {

@@ -4,7 +4,7 @@
 // launches.
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,10 +21,19 @@ struct CallFailure {
   std::string kind, message;
 };
 
-using Call = std::function<std::optional<CallFailure>()>;
+class Program {
+ public:
+  virtual ~Program() = default;
+  // The tensors of the calls from here on.
+  virtual void bind(const DeviceTensors& tensors) = 0;
+  virtual std::optional<CallFailure> call() = 0;
+  // What the last call did to the descriptions of the tensors that it was given.
+  virtual void inspect(WorkerReport& report) const = 0;
+};
 
-Result<Call> load_shared_object(const Orders& orders, const DeviceTensors& tensors);
-Result<Call> load_ptx(const Orders& orders, const DeviceTensors& tensors, void* stream);
+// Loaded before any input lies where the process could read it: what runs on loading sees nothing.
+Result<std::unique_ptr<Program>> load_shared_object(const Orders& orders);
+Result<std::unique_ptr<Program>> load_ptx(const Orders& orders, void* stream);
 
 // The stream that TVMFFIEnvGetStream answers.
 void set_current_stream(void* stream);

@@ -75,38 +75,60 @@ Result<Done> launch_one(const Driver& driver, Prepared& prepared, void* stream) 
                       "launch of " + launch.kernel);
 }
 
-}  // namespace
-
-Result<Call> load_ptx(const Orders& orders, const DeviceTensors& tensors, void* stream) {
-  const Driver driver = TRY(Driver::open());
-  const std::string text = TRY(read_file(orders.candidate));
-  void* module = nullptr;
-  TRY(driver.check(driver.load_module(&module, text.c_str()), "cuModuleLoadData"));
-  auto prepared = std::make_shared<std::vector<Prepared>>();
-  for (const ResolvedLaunch& launch : orders.launches) {
-    Prepared one{launch, nullptr, {}};
-    TRY(driver.check(driver.find_function(&one.function, module, launch.kernel.c_str()),
-                     "kernel " + launch.kernel));
-    if (launch.shared > kDefaultShared) {
-      TRY(driver.check(
-          driver.set_attribute(one.function, kMaxDynamicShared, static_cast<int>(launch.shared)),
-          "cuFuncSetAttribute"));
+class PtxProgram final : public Program {
+ public:
+  static Result<std::unique_ptr<Program>> load(const Orders& orders, void* stream) {
+    auto program = std::make_unique<PtxProgram>();
+    program->stream_ = stream;
+    program->driver_ = TRY(Driver::open());
+    const Driver& driver = program->driver_;
+    const std::string text = TRY(read_file(orders.candidate));
+    void* module = nullptr;
+    TRY(driver.check(driver.load_module(&module, text.c_str()), "cuModuleLoadData"));
+    for (const ResolvedLaunch& launch : orders.launches) {
+      Prepared one{launch, nullptr, {}};
+      TRY(driver.check(driver.find_function(&one.function, module, launch.kernel.c_str()),
+                       "kernel " + launch.kernel));
+      if (launch.shared > kDefaultShared) {
+        TRY(driver.check(
+            driver.set_attribute(one.function, kMaxDynamicShared, static_cast<int>(launch.shared)),
+            "cuFuncSetAttribute"));
+      }
+      if (uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2] > kPortableCluster) {
+        TRY(driver.check(driver.set_attribute(one.function, kNonPortableCluster, 1),
+                         "cuFuncSetAttribute"));
+      }
+      program->prepared_.push_back(std::move(one));
     }
-    if (uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2] > kPortableCluster) {
-      TRY(driver.check(driver.set_attribute(one.function, kNonPortableCluster, 1),
-                       "cuFuncSetAttribute"));
-    }
-    for (const ResolvedLaunch::Argument& argument : launch.arguments)
-      one.values.push_back(value_of(argument, tensors));
-    prepared->push_back(std::move(one));
+    return std::unique_ptr<Program>(std::move(program));
   }
-  return Call([driver, prepared, stream]() -> std::optional<CallFailure> {
-    for (Prepared& one : *prepared) {
-      const Result<Done> launched = launch_one(driver, one, stream);
+
+  void bind(const DeviceTensors& tensors) override {
+    for (Prepared& one : prepared_) {
+      one.values.clear();
+      for (const ResolvedLaunch::Argument& argument : one.launch.arguments)
+        one.values.push_back(value_of(argument, tensors));
+    }
+  }
+  std::optional<CallFailure> call() override {
+    for (Prepared& one : prepared_) {
+      const Result<Done> launched = launch_one(driver_, one, stream_);
       if (!launched.ok()) return CallFailure{"LaunchError", launched.error().message()};
     }
     return std::nullopt;
-  });
+  }
+  void inspect(WorkerReport&) const override {}  // kernels get no descriptions
+
+ private:
+  Driver driver_;
+  void* stream_ = nullptr;
+  std::vector<Prepared> prepared_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Program>> load_ptx(const Orders& orders, void* stream) {
+  return PtxProgram::load(orders, stream);
 }
 
 }  // namespace weft::judge

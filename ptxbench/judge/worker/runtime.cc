@@ -43,6 +43,8 @@ Result<Runtime> Runtime::open() {
   TRY(library.find("cudaStreamCreate", runtime.create_stream));
   TRY(library.find("cudaGetErrorName", runtime.error_name));
   TRY(library.find("cudaGetErrorString", runtime.error_text));
+  runtime.record =
+      reinterpret_cast<int (*)(const char*)>(dlsym(library.handle, "weft_emulate_record"));
   return runtime;
 }
 

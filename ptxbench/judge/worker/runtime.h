@@ -22,6 +22,9 @@ struct Runtime {
   int (*create_stream)(void**) = nullptr;
   const char* (*error_name)(int) = nullptr;
   const char* (*error_text)(int) = nullptr;
+  // The emulator's only: writes what the device is asked to do into a file, until it is called with
+  // null. Absent in NVIDIA's library.
+  int (*record)(const char* file) = nullptr;
 
   static constexpr int kHostToDevice = 1, kDeviceToHost = 2;  // cudaMemcpyKind
 

@@ -17,8 +17,6 @@
 namespace weft::judge {
 namespace {
 
-constexpr int kGuardByte = 0xC5;
-
 class MappedFile {
  public:
   enum class Access : uint8_t { Read, Write };
@@ -68,23 +66,22 @@ Result<DeviceTensors> DeviceTensors::allocate(const Runtime& runtime, const Orde
   return all;
 }
 
-Result<Done> DeviceTensors::prepare(const Orders& orders, unsigned trial) {
+Result<Done> DeviceTensors::prepare(const Orders& orders, const CallOrder& call) {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const Tensor& tensor = tensors_[i];
     if (orders.guard_bytes > 0) {
-      TRY(runtime_->check(runtime_->fill(tensor.start, kGuardByte, orders.guard_bytes),
+      TRY(runtime_->check(runtime_->fill(tensor.start, call.guard, orders.guard_bytes),
                           "cudaMemset"));
       TRY(runtime_->check(
-          runtime_->fill(tensor.data + tensor.bytes, kGuardByte, orders.guard_bytes),
+          runtime_->fill(tensor.data + tensor.bytes, call.guard, orders.guard_bytes),
           "cudaMemset"));
     }
     if (orders.tensors[i].output) {
-      TRY(runtime_->check(runtime_->fill(tensor.data, orders.poisons[trial], tensor.bytes),
-                          "cudaMemset"));
+      TRY(runtime_->check(runtime_->fill(tensor.data, call.poison, tensor.bytes), "cudaMemset"));
       continue;
     }
     const MappedFile file =
-        TRY(MappedFile::open(orders.input_file(trial, i), tensor.bytes, MappedFile::Access::Read));
+        TRY(MappedFile::open(orders.input_file(i), tensor.bytes, MappedFile::Access::Read));
     TRY(runtime_->check(
         runtime_->copy(tensor.data, file.data(), tensor.bytes, Runtime::kHostToDevice),
         "cudaMemcpy"));
@@ -92,23 +89,32 @@ Result<Done> DeviceTensors::prepare(const Orders& orders, unsigned trial) {
   return runtime_->check(runtime_->synchronize(), "cudaDeviceSynchronize");
 }
 
-Result<Done> DeviceTensors::collect(const Orders& orders, unsigned trial,
+Result<Done> DeviceTensors::collect(const Orders& orders, const CallOrder& call,
                                     WorkerReport& report) const {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const Tensor& tensor = tensors_[i];
-    const MappedFile file = TRY(
-        MappedFile::open(orders.output_file(trial, i), tensor.bytes, MappedFile::Access::Write));
+    const MappedFile file =
+        TRY(MappedFile::open(orders.output_file(i), tensor.bytes, MappedFile::Access::Write));
     TRY(runtime_->check(
         runtime_->copy(file.data(), tensor.data, tensor.bytes, Runtime::kDeviceToHost),
         "cudaMemcpy"));
-    TRY(check_guard(orders, i, false, trial, report));
-    TRY(check_guard(orders, i, true, trial, report));
+    TRY(check_guard(orders, call, i, false, report));
+    TRY(check_guard(orders, call, i, true, report));
   }
   return Done{};
 }
 
-Result<Done> DeviceTensors::check_guard(const Orders& orders, size_t tensor, bool behind,
-                                        unsigned trial, WorkerReport& report) const {
+Result<Done> DeviceTensors::spoil(const Orders& orders, uint8_t byte) {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    TRY(runtime_->check(
+        runtime_->fill(tensors_[i].start, byte, tensors_[i].bytes + 2 * orders.guard_bytes),
+        "cudaMemset"));
+  }
+  return Done{};
+}
+
+Result<Done> DeviceTensors::check_guard(const Orders& orders, const CallOrder& call, size_t tensor,
+                                        bool behind, WorkerReport& report) const {
   const uint64_t size = orders.guard_bytes;
   if (size == 0) return Done{};
   std::vector<unsigned char> guard(size);
@@ -117,8 +123,8 @@ Result<Done> DeviceTensors::check_guard(const Orders& orders, size_t tensor, boo
   TRY(runtime_->check(runtime_->copy(guard.data(), from, size, Runtime::kDeviceToHost),
                       "cudaMemcpy"));
   for (uint64_t distance = 0; distance < size; ++distance) {
-    if (guard[behind ? distance : size - 1 - distance] == kGuardByte) continue;
-    report.damage.push_back({trial, orders.tensors[tensor].name, behind, distance});
+    if (guard[behind ? distance : size - 1 - distance] == call.guard) continue;
+    report.damage.push_back({orders.tensors[tensor].name, behind, distance});
     break;
   }
   return Done{};

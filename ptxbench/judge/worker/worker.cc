@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // ptxbench-worker ORDERS.json: runs one candidate in this process and nowhere else. It loads the
-// inputs, poisons the outputs, calls, waits, and writes back raw bytes. What is right is decided by
-// the judge; whatever the candidate does to this process costs only this process.
+// candidate, then answers call orders: it loads the inputs, poisons the outputs, calls, waits, and
+// writes back raw bytes. What is right is decided by the judge; whatever the candidate does to this
+// process costs only this process.
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
+#include <fmt/format.h>
+
+#include "base/descriptor.h"
 #include "base/text_file.h"
 #include "ptxbench/judge/orders.h"
 #include "ptxbench/judge/worker/program.h"
@@ -15,62 +25,124 @@
 namespace weft::judge {
 namespace {
 
-// The report is rewritten at every stage, so that a crash leaves behind where it happened.
-class Progress {
- public:
-  explicit Progress(const Orders& orders) : file_(orders.report) {}
+constexpr size_t kLongestMessage = 4000;  // bytes of a candidate's error message that are passed on
 
-  Result<Done> enter(const char* stage, unsigned trial) {
+// Fills the memory that calls used before their tensors moved.
+constexpr uint8_t kSpoilt = 0xE7;
+
+// The two pipes. Every stage is told when it begins, so that a crash leaves behind where it
+// happened.
+class Link {
+ public:
+  static Result<Link> open(const Orders& orders) {
+    Link link;
+    link.calls_ = Descriptor(::open(orders.calls.c_str(), O_RDONLY | O_CLOEXEC));
+    link.reports_ = Descriptor(::open(orders.reports.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!link.calls_.open() || !link.reports_.open())
+      return Error(fmt::format("cannot open the judge's pipes: {}", std::strerror(errno)));
+    return link;
+  }
+
+  Result<Done> enter(const char* stage) {
     report.stage = stage;
-    report.trial = trial;
-    return write();
+    return tell();
   }
   Result<Done> fail(std::string kind, std::string message) {
     report.failed = true;
     report.kind = std::move(kind);
-    report.message = std::move(message);
-    return write();
+    report.message = message.substr(0, kLongestMessage);
+    return tell();
   }
-  Result<Done> write() const { return write_file(file_, to_text(report)); }
+  Result<Done> tell() {
+    const std::string line = to_line(report) + "\n";
+    for (size_t done = 0; done < line.size();) {
+      const ssize_t length = ::write(reports_.get(), line.data() + done, line.size() - done);
+      if (length < 0 && errno == EINTR) continue;
+      if (length <= 0) return Error("the judge does not listen any more");
+      done += static_cast<size_t>(length);
+    }
+    return Done{};
+  }
+  // The next line; an error when the judge has hung up.
+  Result<std::string> next() {
+    for (;;) {
+      const size_t end = buffer_.find('\n');
+      if (end != buffer_.npos) {
+        std::string line = buffer_.substr(0, end);
+        buffer_.erase(0, end + 1);
+        return line;
+      }
+      char part[4096];
+      const ssize_t length = ::read(calls_.get(), part, sizeof part);
+      if (length < 0 && errno == EINTR) continue;
+      if (length <= 0) return Error("the judge has hung up");
+      buffer_.append(part, static_cast<size_t>(length));
+    }
+  }
 
   WorkerReport report;
 
  private:
-  std::string file_;
+  Descriptor calls_, reports_;
+  std::string buffer_;
 };
 
-Result<Done> run_trial(const Orders& orders, const Runtime& runtime, DeviceTensors& tensors,
-                       const Call& call, unsigned trial, Progress& progress) {
-  TRY(progress.enter("prepare", trial));
-  TRY(tensors.prepare(orders, trial));
-  TRY(progress.enter("call", trial));
-  if (const std::optional<CallFailure> failure = call())
-    return progress.fail(failure->kind, failure->message);
-  TRY(runtime.check(runtime.last_error(), "launch"));
-  TRY(progress.enter("synchronize", trial));
-  TRY(runtime.check(runtime.synchronize(), "cudaDeviceSynchronize"));
-  TRY(progress.enter("collect", trial));
-  TRY(tensors.collect(orders, trial, progress.report));
-  progress.report.completed_trials = trial + 1;
-  return Done{};
+int thread_count() {
+  DIR* folder = opendir("/proc/self/task");
+  if (folder == nullptr) return 0;
+  int count = 0;
+  while (const dirent* entry = readdir(folder)) count += entry->d_name[0] != '.';
+  closedir(folder);
+  return count;
 }
 
-Result<Done> run_all(const Orders& orders, Progress& progress) {
+Result<Done> run_call(const Orders& orders, const CallOrder& call, const Runtime& runtime,
+                      DeviceTensors& tensors, Program& program, Link& link) {
+  TRY(link.enter("prepare"));
+  TRY(tensors.prepare(orders, call));
+  const int threads = thread_count();
+  TRY(link.enter("call"));
+  if (runtime.record != nullptr && !call.recording.empty()) runtime.record(call.recording.c_str());
+  if (const std::optional<CallFailure> failure = program.call())
+    return link.fail(failure->kind, failure->message);
+  TRY(runtime.check(runtime.last_error(), "launch"));
+  TRY(link.enter("synchronize"));
+  TRY(runtime.check(runtime.synchronize(), "cudaDeviceSynchronize"));
+  if (runtime.record != nullptr) runtime.record(nullptr);
+  link.report.threads_left = thread_count() - threads;
+  program.inspect(link.report);
+  TRY(link.enter("collect"));
+  TRY(tensors.collect(orders, call, link.report));
+  for (size_t i = 0; i < tensors.count(); ++i)
+    link.report.addresses.push_back(reinterpret_cast<uint64_t>(tensors.data(i)));
+  return link.enter("done");
+}
+
+Result<Done> run_all(const Orders& orders, Link& link) {
+  TRY(link.enter("load"));
   const Runtime runtime = TRY(Runtime::open());
   TRY(runtime.check(runtime.set_device(0), "cudaSetDevice"));
   void* stream = nullptr;
   TRY(runtime.check(runtime.create_stream(&stream), "cudaStreamCreate"));
   set_current_stream(stream);
-  TRY(progress.enter("prepare", 0));
+  const std::unique_ptr<Program> program =
+      TRY(orders.ptx ? load_ptx(orders, stream) : load_shared_object(orders));
   DeviceTensors tensors = TRY(DeviceTensors::allocate(runtime, orders));
-  TRY(progress.enter("load", 0));
-  const Call call =
-      TRY(orders.ptx ? load_ptx(orders, tensors, stream) : load_shared_object(orders, tensors));
-  for (unsigned trial = 0; trial < orders.poisons.size(); ++trial) {
-    TRY(run_trial(orders, runtime, tensors, call, trial, progress));
-    if (progress.report.failed) return Done{};
+  program->bind(tensors);
+  TRY(link.enter("ready"));
+  for (;;) {
+    const std::string line = TRY(link.next());
+    if (line == "end") return Done{};
+    const CallOrder call = TRY(read_call(line));
+    link.report = {};
+    if (call.move) {
+      TRY(tensors.spoil(orders, kSpoilt));
+      tensors = TRY(DeviceTensors::allocate(runtime, orders));
+      program->bind(tensors);
+    }
+    TRY(run_call(orders, call, runtime, tensors, *program, link));
+    if (link.report.failed) return Done{};
   }
-  return progress.enter("done", 0);
 }
 
 int run(const char* path) {
@@ -84,10 +156,14 @@ int run(const char* path) {
     std::fprintf(stderr, "%s\n", format(orders.error()).c_str());
     return 2;
   }
-  Progress progress(*orders);
-  const Result<Done> ran = run_all(*orders, progress);
+  Result<Link> link = Link::open(*orders);
+  if (!link.ok()) {
+    std::fprintf(stderr, "%s\n", format(link.error()).c_str());
+    return 2;
+  }
+  const Result<Done> ran = run_all(*orders, *link);
   if (ran.ok()) return 0;
-  const Result<Done> told = progress.fail("", ran.error().message());
+  const Result<Done> told = link->fail("", ran.error().message());
   if (!told.ok()) std::fprintf(stderr, "%s\n", format(told.error()).c_str());
   return 0;
 }
@@ -100,5 +176,9 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "usage: ptxbench-worker ORDERS.json (started by ptxbench eval)\n");
     return 2;
   }
-  return weft::judge::run(arguments[1]);
+  // Everything has been handed over: what the candidate registered for the end of the process has
+  // no business any more.
+  const int code = weft::judge::run(arguments[1]);
+  std::fflush(nullptr);
+  _exit(code);
 }

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/http/client.h"
+#include "base/subprocess.h"
 #include "base/temporary_directory.h"
 #include "ptxbench/judge/toolchain.h"
 #include "tests/service/server_process.h"
@@ -372,6 +373,58 @@ TEST_F(ServiceTest, DescribesEveryRouteAndNoOther) {
     offered.insert(method + " " + endpoint["path"].get<std::string>());
   }
   EXPECT_EQ(offered, wanted);
+}
+
+TEST_F(ServiceTest, VerbsSubmitReplayCompareAndReport) {
+  start();
+  const std::string store = folder_.file("store");
+  const auto verb = [&](std::vector<std::string> words) {
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    words.insert(words.begin(), self + "/ptxbench");
+    Command command;
+    command.arguments = std::move(words);
+    command.kept_output_bytes = 1 << 20;
+    return run(command).value();
+  };
+  const auto submitted = [&](const std::string& kernel, std::vector<std::string> more) {
+    std::vector<std::string> words = {"submit", kernel,           "--task", "gemm_n128_k2048",
+                                      "--set",  "M=16,N=32,K=64", "--url",  server_->url(),
+                                      "--wait", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return verb(words);
+  };
+  const ProcessOutcome good = submitted("tests/judge/candidates/product.ptx", {});
+  EXPECT_EQ(good.exit_code, 0) << good.errors;
+  const ProcessOutcome bad = submitted("tests/service/forever.ptx", {"--timeout", "1"});
+  EXPECT_EQ(bad.exit_code, 1) << bad.errors;
+  const std::string first = parse_json(good.output).value()["task_id"];
+  const std::string second = parse_json(bad.output).value()["task_id"];
+
+  // The emulator is exact: the same seeds give the same errors and counts.
+  const ProcessOutcome replayed = verb({"replay", first.substr(0, 12), "--store", store, "--json"});
+  EXPECT_EQ(replayed.exit_code, 0) << replayed.output << replayed.errors;
+  EXPECT_EQ(parse_json(replayed.output).value()["agrees"], true);
+  EXPECT_EQ(verb({"replay", first, "--url", server_->url()}).exit_code, 0);
+  EXPECT_EQ(verb({"replay", "unknown", "--store", store}).exit_code, 2);
+  EXPECT_EQ(verb({"compare", first, first, "--store", store}).exit_code, 0);
+  EXPECT_EQ(verb({"compare", first, second, "--store", store}).exit_code, 1);
+
+  const ProcessOutcome report = verb({"report", store, "--json"});
+  ASSERT_EQ(report.exit_code, 0) << report.errors;
+  const Json rows = parse_json(report.output).value()["verdicts"];
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_TRUE(rows[0].value("solution", "").starts_with("product_")) << rows;
+  EXPECT_EQ(rows[1]["status"], "TIMEOUT");
+  EXPECT_TRUE(rows[1]["speedup"].is_null());
+  const std::string page = read_candidate(store + "/report.html");
+  EXPECT_NE(page.find("<svg"), std::string::npos);
+  EXPECT_EQ(page.find("http"), std::string::npos);
+
+  EXPECT_EQ(verb({"submit", "tests/service/forever.ptx", "--task", "gemm_n128_k2048", "--url",
+                  "http://127.0.0.1:1"})
+                .exit_code,
+            3);
+  EXPECT_EQ(verb({"report", folder_.path() + "/nothing"}).exit_code, 2);
 }
 
 }  // namespace

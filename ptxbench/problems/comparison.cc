@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
+
 namespace weft::problems {
 namespace {
 
@@ -56,14 +58,14 @@ void note_bad(Comparison& result, int64_t index, int64_t width, double expected,
                         std::max(result.bad_columns[1], column)};
 }
 
-Totals gather(const Tensor& actual, const std::vector<float>& expected, const Tolerance& tolerance,
-              const Mask& mask, uint8_t poison, Comparison& result) {
-  const std::vector<float> values = to_float(actual);
+// Elements `first` up to `last`, which are whole rows.
+Totals gather_rows(const Tensor& actual, const std::vector<float>& values,
+                   const std::vector<float>& expected, const Tolerance& tolerance, const Mask& mask,
+                   uint8_t poison, double rms, int64_t first, int64_t last, Comparison& result) {
   const int64_t width = actual.shape.empty() ? 1 : actual.shape.back();
-  const double rms = root_mean_square(expected, mask);
   Totals sums;
   double row_error = 0, row_expected = 0;
-  for (int64_t i = 0; i < actual.count(); ++i) {
+  for (int64_t i = first; i < last; ++i) {
     const double want = expected[i], got = values[i];
     if (masked(mask, i)) {
       // Anything may be here.
@@ -106,6 +108,59 @@ Totals gather(const Tensor& actual, const std::vector<float>& expected, const To
       row_error = row_expected = 0;
     }
   }
+  return sums;
+}
+
+// What was found in the rows that follow.
+void merge(const Totals& from, const Comparison& part, Totals& sums, Comparison& result) {
+  sums.error += from.error;
+  sums.expected += from.expected;
+  sums.product += from.product;
+  sums.actual += from.actual;
+  sums.worst_outlier = std::max(sums.worst_outlier, from.worst_outlier);
+  if (from.worst_row > sums.worst_row) {
+    sums.worst_row = from.worst_row;
+    sums.worst_row_index = from.worst_row_index;
+  }
+  result.mismatched += part.mismatched;
+  result.non_finite += part.non_finite;
+  result.untouched += part.untouched;
+  result.max_absolute_error = std::max(result.max_absolute_error, part.max_absolute_error);
+  result.max_relative_error = std::max(result.max_relative_error, part.max_relative_error);
+  if (part.first_bad.empty()) return;
+  if (result.first_bad.empty()) {
+    result.first_bad = part.first_bad;
+    result.first_expected = part.first_expected;
+    result.first_actual = part.first_actual;
+    result.bad_rows = part.bad_rows;
+    result.bad_columns = part.bad_columns;
+    return;
+  }
+  result.bad_rows[1] = part.bad_rows[1];
+  result.bad_columns = {std::min(result.bad_columns[0], part.bad_columns[0]),
+                        std::max(result.bad_columns[1], part.bad_columns[1])};
+}
+
+// In parts of a fixed size, so that the sums do not depend on the number of workers.
+Totals gather(const Tensor& actual, const std::vector<float>& expected, const Tolerance& tolerance,
+              const Mask& mask, uint8_t poison, Comparison& result) {
+  constexpr int64_t kPart = int64_t{1} << 20;  // elements, about
+  const std::vector<float> values = to_float(actual);
+  const int64_t count = actual.count();
+  const int64_t width = actual.shape.empty() ? 1 : std::max<int64_t>(1, actual.shape.back());
+  const int64_t step = std::max<int64_t>(1, kPart / width) * width;
+  const int64_t parts = (count + step - 1) / step;
+  const double rms = root_mean_square(expected, mask);
+  std::vector<Totals> totals(static_cast<size_t>(parts));
+  std::vector<Comparison> found(static_cast<size_t>(parts));
+  each_in_parallel(parts, [&](int64_t part) {
+    const auto index = static_cast<size_t>(part);
+    totals[index] = gather_rows(actual, values, expected, tolerance, mask, poison, rms, part * step,
+                                std::min(count, (part + 1) * step), found[index]);
+  });
+  Totals sums;
+  for (size_t part = 0; part < totals.size(); ++part)
+    merge(totals[part], found[part], sums, result);
   return sums;
 }
 

@@ -47,3 +47,10 @@ if(TARGET weft_duckdb AND TARGET yaml-cpp)
 else()
   message(STATUS "lattice is left out: DuckDB or yaml-cpp is missing (tools/setup brings both)")
 endif()
+
+# Optional: compiled against, never linked. Without them GPU audits, device timing or a library's times
+# are null, with this as the reason.
+find_path(CUPTI_INCLUDE_DIR cupti_sass_metrics.h
+          HINTS $ENV{CUDA_HOME}/include /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include)
+find_path(CUBLASLT_INCLUDE_DIR cublasLt.h HINTS $ENV{CUDA_HOME}/include /usr/local/cuda/include)
+find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS $ENV{CUDA_HOME}/include /usr/local/cuda/include)

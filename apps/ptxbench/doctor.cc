@@ -14,6 +14,9 @@
 #include "apps/ptxbench/verbs.h"
 #include "base/sandbox.h"
 #include "base/subprocess.h"
+#include "ptxbench/judge/device.h"
+#include "ptxbench/judge/device_state.h"
+#include "ptxbench/judge/timer_check.h"
 #include "ptxbench/judge/toolchain.h"
 #include "ptxbench/problems/catalogue.h"
 
@@ -89,8 +92,31 @@ std::vector<Check> examine() {
   return checks;
 }
 
-int doctor(bool json) {
-  const std::vector<Check> checks = examine();
+// The GPU itself, and whether its timer can be believed.
+std::vector<Check> examine_gpu(unsigned index) {
+  const Result<judge::DeviceMonitor> monitor = judge::DeviceMonitor::open(index);
+  if (!monitor.ok()) return {{"device", false, Need::Required, monitor.error().message()}};
+  const judge::DeviceFacts& facts = monitor->facts();
+  std::vector<Check> checks = {
+      {"device", true, Need::Required,
+       fmt::format("{}, driver {}, {} multiprocessors, at most {} MHz", facts.name, facts.driver,
+                   facts.multiprocessors, facts.max_sm_mhz)}};
+  const Result<judge::TimerCheck> timer = judge::check_timer(index, judge::find_toolchain());
+  if (!timer.ok()) {
+    checks.push_back({"timer", false, Need::Required, timer.error().message()});
+    return checks;
+  }
+  for (const judge::TimerFinding& finding : timer->findings)
+    checks.push_back({finding.name, finding.good, Need::Required, finding.detail});
+  return checks;
+}
+
+int doctor(bool json, const std::string& device) {
+  const Result<std::optional<unsigned>> gpu = judge::parse_device(device);
+  if (!gpu.ok()) return fail(gpu.error(), kUsage);
+  std::vector<Check> checks = examine();
+  if (*gpu)
+    for (Check& check : examine_gpu(**gpu)) checks.push_back(std::move(check));
   bool healthy = true;
   std::vector<Row> rows;
   Json list = Json::array();
@@ -111,10 +137,13 @@ int doctor(bool json) {
 
 void add_doctor(CLI::App& app, int& exit_code) {
   const auto json = std::make_shared<bool>(false);
+  const auto device = std::make_shared<std::string>("emulated");
   CLI::App* verb = app.add_subcommand("doctor", "Checks this machine and changes nothing");
-  verb->footer("Examples:\n  ptxbench doctor\n  ptxbench doctor --json");
+  verb->footer(
+      "Examples:\n  ptxbench doctor\n  ptxbench doctor --device cuda:0\n  ptxbench doctor --json");
   verb->add_flag("--json", *json, "Print JSON");
-  verb->callback([json, &exit_code] { exit_code = doctor(*json); });
+  verb->add_option("--device", *device, "Also examine a GPU: cuda:0 and so on");
+  verb->callback([json, device, &exit_code] { exit_code = doctor(*json, *device); });
 }
 
 }  // namespace weft::ptxbench

@@ -14,6 +14,8 @@
 #include "apps/ptxbench/verbs.h"
 #include "base/json.h"
 #include "ptxbench/judge/build_cache.h"
+#include "ptxbench/judge/device.h"
+#include "ptxbench/judge/device_state.h"
 #include "ptxbench/judge/judge.h"
 #include "ptxbench/problems/catalogue.h"
 
@@ -47,9 +49,10 @@ void print_audit(const wire::Audit& audit) {
     print(fmt::format("audit: not measured: {}\n", audit.reason));
     return;
   }
-  print(fmt::format("audit: target instructions executed: {} (wgmma {} warps, TMA {} warps)\n",
-                    *audit.target_instructions_executed ? "yes" : "no", audit.wgmma_warps,
-                    audit.tma_warps));
+  print(fmt::format(
+      "audit: target instructions executed: {} (wgmma {} warps, TMA {} warps; counted by {})\n",
+      *audit.target_instructions_executed ? "yes" : "no", audit.wgmma_warps, audit.tma_warps,
+      audit.method));
   if (audit.share) {
     print(fmt::format("       share of the arithmetic by wgmma: {} ({})\n", percent(*audit.share),
                       audit.share_class));
@@ -69,6 +72,49 @@ void print_audit(const wire::Audit& audit) {
   }
 }
 
+std::string condition_text(const wire::DeviceCondition& state) {
+  return fmt::format("SM {} MHz, memory {} MHz, {:.0f} W, {} C{}", state.sm_mhz, state.memory_mhz,
+                     state.watts, state.celsius,
+                     state.throttled.empty() ? "" : ", throttled: " + state.throttled);
+}
+
+void print_samples(const char* name, const wire::Samples& samples) {
+  print(fmt::format(
+      "  {:<10} {:10.4f} ms  p10 {:.4f}  p90 {:.4f}  spread {}  ({} samples{})\n", name,
+      samples.median_ms, samples.p10_ms, samples.p90_ms, percent(samples.spread),
+      samples.nanoseconds.size(),
+      samples.wall_ms ? fmt::format(", {:.4f} ms a call back to back", *samples.wall_ms) : ""));
+}
+
+void print_timing(const wire::Evaluation& evaluation) {
+  if (!evaluation.performance) {
+    print(fmt::format("timing: null ({})\n", evaluation.performance_reason));
+    return;
+  }
+  const wire::Timing& timing = evaluation.performance->timing;
+  print(fmt::format("timing: {} ({}, cold L2)\n", evaluation.environment.hardware, timing.timer));
+  print_samples("candidate", timing.candidate);
+  if (timing.library) {
+    print_samples("library", *timing.library);
+    print(fmt::format("  library: {} {}, {}, {}\n", timing.library_record.name,
+                      timing.library_record.version, timing.library_record.algorithm,
+                      timing.library_record.precision));
+    print(
+        fmt::format("  speed-up {:.4f}; paired ratio {:.4f}, {:.0f} % interval {:.4f} to {:.4f}\n",
+                    *evaluation.performance->speedup_factor, timing.ratio_median,
+                    100 * timing.ratio_confidence, timing.ratio_low, timing.ratio_high));
+  } else {
+    print(fmt::format("  library: null ({})\n", timing.library_reason));
+  }
+  if (timing.floor_ms) print(fmt::format("  roofline floor {:.4f} ms\n", *timing.floor_ms));
+  if (timing.empty_kernel_ms)
+    print(fmt::format("  empty kernel {:.4f} ms\n", *timing.empty_kernel_ms));
+  print(fmt::format("  outputs of {} timed calls checked; before: {}; after: {}\n",
+                    timing.outputs_checked, condition_text(timing.before),
+                    condition_text(timing.after)));
+  for (const std::string& note : timing.notes) print("  note: " + note + "\n");
+}
+
 void print_verdict(const wire::Envelope& envelope) {
   const wire::Trace& trace = envelope.traces.front();
   print(fmt::format("{}  {} on {} ({})\n", wire::name(envelope.status), trace.solution,
@@ -80,7 +126,7 @@ void print_verdict(const wire::Envelope& envelope) {
                       correctness->max_absolute_error, correctness->max_relative_error));
   }
   print_audit(envelope.audit);
-  print("timing: null (no GPU)\n");
+  print_timing(trace.evaluation);
   if (envelope.audit.fault && !envelope.audit.fault->text.empty())
     print("\n" + envelope.audit.fault->text + "\n");
   if (envelope.status == wire::Status::CompileError && !envelope.compile_log.empty())
@@ -107,8 +153,16 @@ int eval(Options& options) {
     const Result<Done> compiler = judge::require_nvcc(toolchain);
     if (!compiler.ok()) return fail(compiler.error(), kEnvironment);
   }
-  const Result<Done> emulator = judge::require_emulator(toolchain);
-  if (!emulator.ok()) return fail(emulator.error(), kEnvironment);
+  const Result<std::optional<unsigned>> gpu = judge::parse_device(options.device);
+  if (!gpu.ok()) return fail(gpu.error(), kUsage);
+  options.settings.gpu = *gpu;
+  if (*gpu) {
+    const Result<judge::DeviceMonitor> monitor = judge::DeviceMonitor::open(**gpu);
+    if (!monitor.ok()) return fail(monitor.error(), kEnvironment);
+  } else {
+    const Result<Done> emulator = judge::require_emulator(toolchain);
+    if (!emulator.ok()) return fail(emulator.error(), kEnvironment);
+  }
 
   options.settings.emulation.device = options.model;
   options.settings.build_cache = judge::default_build_cache();
@@ -154,8 +208,8 @@ void add_eval(CLI::App& app, int& exit_code) {
   verb->add_option("--workload", options->workload,
                    "Workload, by uuid or its beginning (default: the largest)");
   verb->add_option("--set", options->set, "Axis values that replace the workload's: M=256,K=512");
-  verb->add_option("--device", options->device, "Where to run it")
-      ->check(CLI::IsMember({"emulated"}));
+  verb->add_option("--device", options->device, "Where to run it: emulated, or cuda:0 and so on")
+      ->default_str("emulated");
   verb->add_option("--model", options->model, "Device to emulate")
       ->check(CLI::IsMember({"h100", "h200"}));
   verb->add_option("--schedule-seed", settings.emulation.schedule_seed,

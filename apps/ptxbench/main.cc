@@ -21,6 +21,7 @@ int main(int count, char** arguments) {
   add_emulate(app, exit_code);
   add_inspect(app, exit_code);
   add_tasks(app, exit_code);
+  add_timer_test(app, exit_code);
   add_demo(app, exit_code);
   add_doctor(app, exit_code);
 #ifdef WEFT_SERVICE

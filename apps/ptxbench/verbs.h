@@ -26,6 +26,7 @@ void add_emulate(CLI::App& app, int& exit_code);
 void add_eval(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_tasks(CLI::App& app, int& exit_code);
+void add_timer_test(CLI::App& app, int& exit_code);
 
 // Only where the service is part of the build.
 void add_compare(CLI::App& app, int& exit_code);

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <vector>
 
+#include "ptxbench/judge/sass_counts.h"
+
 namespace weft::judge {
 namespace {
 
@@ -64,9 +66,15 @@ double scalar_operations(std::string_view opcode) {
   return std::find(std::begin(kSingle), std::end(kSingle), opcode) != std::end(kSingle) ? 1 : 0;
 }
 
+// PTX is written in small letters, machine code in capitals.
+bool is_machine_opcode(std::string_view opcode) {
+  return !opcode.empty() && std::isupper(static_cast<unsigned char>(opcode[0])) != 0;
+}
+
 }  // namespace
 
 Operations operations_of(std::string_view opcode) {
+  if (is_machine_opcode(opcode)) return sass_operations_of(opcode);
   const std::vector<std::string_view> parts = words(opcode);
   if (parts.empty()) return {};
   if (parts[0] == "wgmma") {
@@ -80,6 +88,7 @@ Operations operations_of(std::string_view opcode) {
 }
 
 std::string_view target_group(std::string_view opcode) {
+  if (is_machine_opcode(opcode)) return sass_target_group(opcode);
   const std::vector<std::string_view> parts = words(opcode);
   if (opcode.starts_with("wgmma.mma_async")) return "wgmma";
   const bool bulk =

@@ -22,6 +22,7 @@
 #include "base/sandbox.h"
 #include "base/text_file.h"
 #include "ptxbench/judge/build.h"
+#include "ptxbench/judge/device.h"
 
 namespace weft::judge {
 namespace {
@@ -32,6 +33,7 @@ constexpr uint64_t kKeptOutput = 64 << 10;
 // A line from the worker is never longer; a candidate that writes into the pipe itself may try.
 constexpr size_t kLongestLine = 64 << 10;
 constexpr int kCancelInterval = 100;  // milliseconds between looks at SessionSettings::cancel
+constexpr uint64_t kGuardBytes = 64 << 10;
 constexpr uint64_t kLongestReport = 16 << 20;
 
 // DLPack's type codes.
@@ -54,33 +56,25 @@ std::pair<uint8_t, uint8_t> type_code(problems::DType dtype) {
   }
 }
 
-void add_tensors(Orders& orders, const problems::Task& task) {
-  for (const bool output : {false, true}) {
-    for (const problems::TensorSpec& spec :
-         output ? task.definition.outputs : task.definition.inputs) {
-      TensorOrder order;
-      order.name = spec.name;
-      std::tie(order.code, order.bits) = type_code(spec.dtype);
-      order.shape = task.shape(spec);
-      order.bytes = problems::byte_size(spec.dtype);
-      for (const int64_t extent : order.shape) order.bytes *= static_cast<uint64_t>(extent);
-      order.output = output;
-      orders.tensors.push_back(std::move(order));
-    }
-  }
-}
-
 Command worker_command(const Toolchain& toolchain, const std::string& folder,
                        const std::string& orders, uint64_t task_bytes,
-                       const EmulationSettings& settings, const RunLimits& limits) {
+                       const SessionSettings& session) {
+  const EmulationSettings& settings = session.emulation;
+  const RunLimits& limits = session.limits;
   Command command;
   command.arguments = {toolchain.worker, orders};
   command.environment =
       std::vector<std::string>{"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C"};
-  command.extra_environment = {{"LD_LIBRARY_PATH", toolchain.emulated_cuda},
-                               {"WEFT_EMULATE_REPORT", folder + "/out/report.json"},
-                               {"WEFT_EMULATE_DEVICE", settings.device},
-                               {"WEFT_EMULATE_SEED", std::to_string(settings.schedule_seed)}};
+  if (session.gpu) {
+    command.extra_environment = {{"LD_LIBRARY_PATH", vendor_library_path(toolchain)},
+                                 {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"},
+                                 {"CUDA_VISIBLE_DEVICES", std::to_string(*session.gpu)}};
+  } else {
+    command.extra_environment = {{"LD_LIBRARY_PATH", toolchain.emulated_cuda},
+                                 {"WEFT_EMULATE_REPORT", folder + "/out/report.json"},
+                                 {"WEFT_EMULATE_DEVICE", settings.device},
+                                 {"WEFT_EMULATE_SEED", std::to_string(settings.schedule_seed)}};
+  }
   if (settings.workers != 0)
     command.extra_environment.emplace_back("WEFT_EMULATE_WORKERS",
                                            std::to_string(settings.workers));
@@ -91,7 +85,8 @@ Command worker_command(const Toolchain& toolchain, const std::string& folder,
   command.working_directory = folder + "/out";
   command.kept_output_bytes = kKeptOutput;
   command.limits.seconds = limits.seconds;
-  // Device memory twice (tensors move), the mapped files and the emulator's own state.
+  // Device memory twice (tensors move), the mapped files and the emulator's own state; or what a
+  // driver maps. Address space stays unlimited: drivers reserve it by the terabyte.
   command.limits.resident_bytes =
       limits.resident_bytes != 0 ? limits.resident_bytes : (uint64_t{4} << 30) + 6 * task_bytes;
   command.limits.file_bytes = std::max<uint64_t>(2 * task_bytes, uint64_t{1} << 28);
@@ -134,7 +129,7 @@ class WorkerSession final : public Session {
 
   Result<Done> begin(SessionSettings settings, const problems::Task& task,
                      const Toolchain& toolchain) {
-    TRY(require_emulator(toolchain));
+    if (!settings.gpu) TRY(require_emulator(toolchain));
     settings_ = std::move(settings);
     const std::string& folder = settings_.folder;
     orders_.candidate = settings_.candidate;
@@ -145,6 +140,8 @@ class WorkerSession final : public Session {
     orders_.calls = folder + "/in/calls";
     orders_.reports = folder + "/out/reports";
     add_tensors(orders_, task);
+    // The emulator checks every access; a GPU leaves traces in memory only.
+    if (settings_.gpu) orders_.guard_bytes = kGuardBytes;
     std::error_code failure;
     fs::create_directories(orders_.inputs, failure);
     fs::create_directories(orders_.outputs, failure);
@@ -160,13 +157,15 @@ class WorkerSession final : public Session {
     ended_ = Descriptor(ends[0]);
     end_signal_ = Descriptor(ends[1]);
 
-    Command command = worker_command(toolchain, folder, orders_file, task.bytes(),
-                                     settings_.emulation, settings_.limits);
+    Command command = worker_command(toolchain, folder, orders_file, task.bytes(), settings_);
     command.cancel = &kill_;
     Sandbox sandbox{
         .writable = {orders_.outputs},
         .readable = {orders_.inputs, orders_.candidate, toolchain.worker, toolchain.emulated_cuda},
+        .gpu = settings_.gpu.has_value(),
         .view = Sandbox::View::Programs};
+    if (settings_.gpu)
+      for (const std::string& seen : vendor_folders(toolchain)) sandbox.readable.push_back(seen);
     watcher_ = std::thread([this, command = std::move(command), sandbox = std::move(sandbox)] {
       ran_.emplace(run_sandboxed(command, sandbox));
       end_signal_.reset();
@@ -351,6 +350,22 @@ class WorkerSession final : public Session {
 };
 
 }  // namespace
+
+void add_tensors(Orders& orders, const problems::Task& task) {
+  for (const bool output : {false, true}) {
+    for (const problems::TensorSpec& spec :
+         output ? task.definition.outputs : task.definition.inputs) {
+      TensorOrder order;
+      order.name = spec.name;
+      std::tie(order.code, order.bits) = type_code(spec.dtype);
+      order.shape = task.shape(spec);
+      order.bytes = problems::byte_size(spec.dtype);
+      for (const int64_t extent : order.shape) order.bytes *= static_cast<uint64_t>(extent);
+      order.output = output;
+      orders.tensors.push_back(std::move(order));
+    }
+  }
+}
 
 Result<std::string> read_foreign_file(const std::string& path, uint64_t most) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));

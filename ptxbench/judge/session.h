@@ -44,6 +44,7 @@ struct SessionSettings {
   bool ptx = false;
   std::vector<ResolvedLaunch> launches;  // of a PTX candidate
   std::string folder;                    // scratch of this session alone; is made
+  std::optional<unsigned> gpu;           // index of a GPU to run on; none: the emulator
   EmulationSettings emulation;
   RunLimits limits;
   const std::atomic<bool>* cancel = nullptr;  // ends the session with an error once it is true
@@ -84,6 +85,9 @@ class Session {
   // Ends the process. May be called once.
   virtual Result<SessionEnd> finish() = 0;
 };
+
+// The tensors of a task in call order.
+void add_tensors(Orders& orders, const problems::Task& task);
 
 // A file that a candidate's process wrote: never a link, a pipe or a device, and not longer than
 // `most` bytes.

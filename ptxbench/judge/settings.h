@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,7 @@
 namespace weft::judge {
 
 struct Settings {
+  std::optional<unsigned> gpu;  // index of a GPU to run on; none: the emulator
   EmulationSettings emulation;
   BuildLimits build_limits;
   RunLimits run_limits;

@@ -77,6 +77,7 @@ Toolchain find_toolchain() {
   toolchain.problems =
       named.empty() && !definitions.empty() ? fs::path(definitions).parent_path().string() : named;
   toolchain.worker = existing(program / "ptxbench-worker");
+  toolchain.library = existing(program / "ptxbench-library");
   toolchain.replay = existing(program / "ptxbench-replay");
   if (!existing(program.parent_path() / "cuda" / "libcudart.so.13").empty()) {
     toolchain.emulated_cuda = existing(program.parent_path() / "cuda");

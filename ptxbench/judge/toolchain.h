@@ -15,6 +15,7 @@ struct Toolchain {
   std::string headers;        // kernels/include; empty: not found
   std::string problems;       // the task folder; empty: not found
   std::string worker;         // ptxbench-worker; empty: not found
+  std::string library;        // ptxbench-library; empty: not found
   std::string replay;         // ptxbench-replay; empty: not found
   std::string emulated_cuda;  // folder with our libcudart.so.13; empty: not found
 };

@@ -13,12 +13,17 @@
 #include "ptxbench/judge/workload_verdict.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
+#include <filesystem>
+#include <future>
 
 #include <fmt/format.h>
 
 #include "base/sandbox.h"
 #include "ptxbench/judge/audit.h"
+#include "ptxbench/judge/device_bench.h"
+#include "ptxbench/judge/device_state.h"
 #include "ptxbench/judge/health.h"
 #include "ptxbench/judge/random_seed.h"
 #include "ptxbench/judge/repetition.h"
@@ -35,6 +40,10 @@ constexpr uint8_t kGuards[] = {0x7D, 0xFF};
 
 // The inputs of the repetition: no call has them.
 constexpr unsigned kUnseenTrial = 1000;
+
+// As much as the emulator may be asked for in the place of a GPU's counters, in floating-point
+// operations.
+constexpr double kEmulatedOperations = 1e10;
 
 // A task so small that more calls cost nothing, in floating-point operations.
 constexpr double kSmallTask = 1e9;
@@ -66,7 +75,7 @@ class WorkloadJudgement {
   Result<WorkloadVerdict> run() {
     wire::Evaluation& evaluation = verdict_.trace.evaluation;
     evaluation.timestamp = timestamp();
-    evaluation.performance_reason = "no GPU";
+    evaluation.performance_reason = settings_.gpu ? "the candidate was not timed" : "no GPU";
     evaluation.correctness_reason = "the candidate did not run to its end";
     audit_.reason = "the candidate did not run to its end";
     plan_calls();
@@ -77,9 +86,9 @@ class WorkloadJudgement {
     TRY(end_session());
     // What it executed is counted, also when it failed above.
     TRY(stages_.run("audit", [&] { return count(); }));
-    // Times need a GPU: the stage stays unreached, with the reason beside the null.
-    stages_.skip("timing");
-    TRY(probe());
+    // Times need a GPU: without one the stage stays unreached, with the reason beside the null.
+    TRY(stages_.run("timing", settings_.gpu && !stages_.failure(), [&] { return time_on_gpu(); }));
+    if (!settings_.gpu) TRY(probe());
     return finish();
   }
 
@@ -107,6 +116,7 @@ class WorkloadJudgement {
                             .ptx = candidate_.kind == Candidate::Kind::Ptx,
                             .launches = {},
                             .folder = folder_ + "/session",
+                            .gpu = settings_.gpu,
                             .emulation = settings_.emulation,
                             .limits = settings_.run_limits,
                             .cancel = settings_.cancel};
@@ -118,6 +128,9 @@ class WorkloadJudgement {
     }
     session_ = TRY(Session::start(std::move(session), task_, toolchain_));
     expected_ = TRY(expect(task_, seed_, 0));
+    // While a GPU works, the processor has time for what comes next.
+    if (settings_.gpu && settings_.trials > 1)
+      next_ = std::async(std::launch::async, [this] { return expect(task_, seed_, 1); });
     std::optional<Failure> failure = TRY(make_call(0));
     verdict_.clean = !failure;
     return failure;
@@ -130,7 +143,7 @@ class WorkloadJudgement {
                                 .poison = poison(index),
                                 .guard = kGuards[(first_pattern_ + index) % 2],
                                 .move = calls_[index].move,
-                                .record = index == 0}));
+                                .record = index == 0 && !settings_.gpu}));
     if (index == 0) {
       recording_ = last_.recording;
       addresses_ = last_.report.addresses;
@@ -149,14 +162,19 @@ class WorkloadJudgement {
         if (again)
           before = std::move(last_.bytes);
         else
-          expected_ = TRY(expect(task_, seed_, calls_[index].trial));
+          expected_ = TRY(next_.valid() && calls_[index].trial == 1
+                              ? next_.get()
+                              : expect(task_, seed_, calls_[index].trial));
         const std::optional<Failure> failure = TRY(make_call(index));
         if (failure) return failure;
         if (again) correctness.deterministic = before == last_.bytes;
+        // Bits that have been found right are right.
+        if (again && *correctness.deterministic && settings_.gpu) continue;
       }
       const std::optional<Failure> failure =
           TRY(check_tensors(task_, expected_, last_.bytes, poison(index), index, correctness));
       if (failure) return failure;
+      if (settings_.gpu && !calls_[index].move) TRY(keep_proven());
     }
     if (correctness.elements_compared == 0)
       return std::optional(Failure{wire::Status::IncorrectShape, "no element was compared"});
@@ -166,6 +184,7 @@ class WorkloadJudgement {
   // The recorded call once more without the candidate's host code, on inputs that it never saw and
   // with another schedule. Its counts are the audit's.
   StageResult repetition() {
+    if (settings_.gpu) return std::optional<Failure>();
     first_unseen_ = TRY(expect(task_, seed_, kUnseenTrial));
     plain_ = TRY(repeat_call(Tamper::Nothing));
     if (!plain_->problem.empty()) return std::optional<Failure>();
@@ -223,6 +242,7 @@ class WorkloadJudgement {
 
   StageResult count() {
     if (end_ && end_->report) audit_.fault = end_->report->fault;
+    if (settings_.gpu) return count_on_gpu();
     const bool lost = stages_.failure() && stages_.failure()->status == wire::Status::Timeout;
     if (recording_.empty() || lost) return std::optional<Failure>();
     // A candidate that failed before is counted too, as far as its launches can be repeated.
@@ -248,6 +268,108 @@ class WorkloadJudgement {
       audit_ = audit(report, operations, TRY(find_effects()));
     }
     return std::optional<Failure>();
+  }
+
+  // The inputs of a call that was right, with what it gave.
+  Result<Done> keep_proven() {
+    constexpr size_t kMostContents = 2;
+    if (proven_.size() == kMostContents) return Done{};
+    ProvenContent content{fmt::format("{}/content_{}", folder_, proven_.size()), {}};
+    Orders from, to;
+    from.inputs = folder_ + "/session/in";
+    to.inputs = content.folder;
+    std::error_code failure;
+    std::filesystem::create_directories(content.folder, failure);
+    // The session replaces its files and never writes into them, so a link keeps these.
+    for (size_t i = 0; i < expected_.inputs.size() && !failure; ++i)
+      std::filesystem::create_hard_link(from.input_file(i), to.input_file(i), failure);
+    if (failure) return Error("cannot keep a call's inputs: " + failure.message());
+    for (size_t i = expected_.inputs.size(); i < last_.bytes.size(); ++i)
+      content.outputs.push_back(last_.bytes[i]);
+    proven_.push_back(std::move(content));
+    // The processes on the bench start while the last calls are checked.
+    if (proven_.size() == std::min<size_t>(kMostContents, settings_.trials)) TRY(start_bench());
+    return Done{};
+  }
+
+  Result<Done> start_bench() {
+    DeviceBenchSettings bench;
+    bench.orders.candidate = code_.object;
+    bench.orders.ptx = candidate_.kind == Candidate::Kind::Ptx;
+    if (bench.orders.ptx) bench.orders.launches = TRY(resolve_launches(candidate_.launches, task_));
+    add_tensors(bench.orders, task_);
+    bench.contents = proven_;
+    bench.folder = folder_ + "/bench";
+    bench.device = *settings_.gpu;
+    bench_ = TRY(DeviceBench::start(bench, task_, toolchain_));
+    return Done{};
+  }
+
+  StageResult count_on_gpu() {
+    if (stages_.failure() || proven_.empty()) {
+      audit_.share_class = "unverified";
+      return std::optional<Failure>();
+    }
+    if (!bench_) TRY(start_bench());
+    Result<EmulatorReport> counts = bench_->count();
+    if (!counts.ok()) return count_emulated(counts.error().message());
+    audit_ = audit(*counts, problems::floating_point_operations(task_), {});
+    audit_.method = "cupti sass metrics";
+    if (audit_.target_instructions_executed.value_or(false) && audit_.share) {
+      audit_.share_class = *audit_.share >= kFullShare ? "full" : "partial";
+      audit_.reason =
+          "whether the output depends on them is found out on the emulator only, not on a GPU";
+    }
+    return std::optional<Failure>();
+  }
+
+  // What a GPU's counters do not give, the emulator counts on the same PTX, if the task is small
+  // enough for it.
+  StageResult count_emulated(const std::string& reason) {
+    audit_.share_class = "unverified";
+    audit_.reason = reason;
+    const double operations = problems::floating_point_operations(task_).value_or(INFINITY);
+    if (operations > kEmulatedOperations || !require_emulator(toolchain_).ok())
+      return std::optional<Failure>();
+    Settings emulated = settings_;
+    emulated.gpu.reset();
+    emulated.trials = 1;
+    emulated.extra_calls = 0;
+    emulated.on_stage = nullptr;
+    WorkloadVerdict verdict =
+        TRY(judge_workload(candidate_, code_, task_, toolchain_, emulated, folder_ + "/emulated"));
+    if (!verdict.trace.evaluation.audit) return std::optional<Failure>();
+    audit_ = std::move(*verdict.trace.evaluation.audit);
+    audit_.method = "emulator on the same PTX";
+    audit_.reason = "not by the GPU's own counters: " + reason;
+    return std::optional<Failure>();
+  }
+
+  StageResult time_on_gpu() {
+    wire::Evaluation& evaluation = verdict_.trace.evaluation;
+    if (!bench_) TRY(start_bench());
+    TimingOutcome outcome = TRY(bench_->time());
+    if (outcome.failure) {
+      evaluation.performance_reason = outcome.failure->evidence;
+      return outcome.failure;
+    }
+    wire::Performance performance;
+    performance.timing = std::move(*outcome.timing);
+    const wire::Timing& timing = performance.timing;
+    performance.latency_ms = timing.candidate.median_ms;
+    if (timing.library) {
+      performance.reference_latency_ms = timing.library->median_ms;
+      performance.speedup_factor = timing.library->median_ms / timing.candidate.median_ms;
+    }
+    evaluation.performance = std::move(performance);
+    return std::optional<Failure>();
+  }
+
+  void name_gpu(wire::Evaluation& evaluation) const {
+    const Result<DeviceMonitor> monitor = DeviceMonitor::open(*settings_.gpu);
+    if (!monitor.ok()) return;
+    evaluation.environment.hardware = monitor->facts().name;
+    evaluation.environment.libs["driver"] = monitor->facts().driver;
   }
 
   // Executed, perhaps; proven, no.
@@ -300,7 +422,11 @@ class WorkloadJudgement {
   Result<WorkloadVerdict> finish() {
     wire::Evaluation& evaluation = verdict_.trace.evaluation;
     evaluation.status = stages_.failure() ? stages_.failure()->status : wire::Status::Passed;
-    evaluation.environment.hardware = "emulated " + settings_.emulation.device;
+    if (settings_.gpu)
+      name_gpu(evaluation);
+    else
+      evaluation.environment.hardware = "emulated " + settings_.emulation.device;
+    if (audit_.method.empty() && audit_.target_instructions_executed) audit_.method = "emulator";
     const SandboxSupport& sandbox = sandbox_support();
     evaluation.environment.libs["sandbox"] =
         sandbox.available ? sandbox.kind : "none: " + sandbox.reason;
@@ -317,6 +443,9 @@ class WorkloadJudgement {
   const Candidate& candidate_;
   const BuiltCode& code_;
   const std::string code_digest_;
+  std::vector<ProvenContent> proven_;
+  std::future<Result<Expectation>> next_;
+  std::unique_ptr<DeviceBench> bench_;
   const problems::Task& task_;
   const Toolchain& toolchain_;
   const Settings& settings_;

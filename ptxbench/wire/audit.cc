@@ -69,6 +69,7 @@ Json to_json(const Audit& audit) {
       {"share_threshold", audit.share_threshold},
       {"output_changed_without",
        {{"wgmma", or_null(audit.products_effect)}, {"tma", or_null(audit.copies_effect)}}}};
+  json["method"] = audit.method.empty() ? Json(nullptr) : Json(audit.method);
   if (!audit.reason.empty()) json["reason"] = audit.reason;
   json["executed"] = {{"wgmma_warps", audit.wgmma_warps}, {"tma_warps", audit.tma_warps}};
   json["operations"] = {{"target", audit.target_operations},

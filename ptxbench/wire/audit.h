@@ -64,7 +64,10 @@ struct Audit {
   // tensor copies; absent where that was not tried.
   std::optional<double> products_effect, copies_effect;
   double share_threshold = 0;  // of "full"
-  std::string reason;          // why the three above are absent
+  // Where the counts come from: "emulator", "cupti sass metrics", "ncu", "emulator on the same
+  // PTX".
+  std::string method;
+  std::string reason;  // why the three above are absent
   uint64_t wgmma_warps = 0, tma_warps = 0;
   double target_operations = 0, other_tensor_operations = 0, scalar_operations = 0;
   std::optional<double> workload_operations;  // by the usual count, all trials together

@@ -15,6 +15,7 @@ Envelope passed() {
   Envelope envelope;
   envelope.status = Status::Passed;
   envelope.min_speedup_reason = "no GPU";
+  envelope.workload_uuids = {"u"};
   Trace trace;
   trace.definition = "gemm_n128_k2048";
   trace.workload = {"u", {{"M", 70}}, {}, {"A", "B"}};
@@ -51,6 +52,24 @@ TEST(Envelope, LeavesWhatWasNotMeasuredNullWithAReason) {
 TEST(Envelope, WithoutTracesHasNotPassed) {
   EXPECT_FALSE(Envelope{}.all_passed());
   EXPECT_TRUE(passed().all_passed());
+  Envelope missing = passed();
+  missing.workload_uuids.push_back("v");
+  EXPECT_FALSE(missing.all_passed());
+}
+
+TEST(Trace, SaysWhyThereIsNoLibrary) {
+  Envelope envelope = passed();
+  Performance performance;
+  performance.latency_ms = 0.5;
+  performance.timing.timer = "cupti";
+  performance.timing.library_reason = "no library is known";
+  envelope.traces[0].evaluation.performance = performance;
+  const Json json = to_json(envelope.traces[0])["evaluation"]["performance"];
+  EXPECT_EQ(json["latency_ms"], 0.5);
+  EXPECT_TRUE(json["speedup_factor"].is_null());
+  EXPECT_TRUE(json["extra"]["library"].is_null());
+  EXPECT_EQ(json["extra"]["library_reason"], "no library is known");
+  EXPECT_FALSE(json["extra"].contains("ratio"));
 }
 
 TEST(Trace, ShowsOverriddenAxes) {

@@ -56,9 +56,14 @@ Json evaluation_json(const Evaluation& evaluation) {
     json["correctness_reason"] = evaluation.correctness_reason;
   }
   if (evaluation.performance) {
-    json["performance"] = {{"latency_ms", evaluation.performance->latency_ms},
-                           {"reference_latency_ms", evaluation.performance->reference_latency_ms},
-                           {"speedup_factor", evaluation.performance->speedup_factor}};
+    const Performance& performance = *evaluation.performance;
+    const auto or_null = [](const std::optional<double>& value) {
+      return value ? Json(*value) : Json(nullptr);
+    };
+    json["performance"] = {{"latency_ms", performance.latency_ms},
+                           {"reference_latency_ms", or_null(performance.reference_latency_ms)},
+                           {"speedup_factor", or_null(performance.speedup_factor)},
+                           {"extra", to_json(performance.timing)}};
   } else {
     json["performance"] = nullptr;
     json["performance_reason"] = evaluation.performance_reason;

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "ptxbench/wire/audit.h"
 #include "ptxbench/wire/status.h"
+#include "ptxbench/wire/timing.h"
 
 namespace weft::wire {
 
@@ -41,7 +42,10 @@ struct Correctness {
 };
 
 struct Performance {
-  double latency_ms = 0, reference_latency_ms = 0, speedup_factor = 0;
+  double latency_ms = 0;  // medians
+  // The library's median, and that over ours; absent where no library was timed.
+  std::optional<double> reference_latency_ms, speedup_factor;
+  Timing timing;  // the schema's `extra`
 };
 
 struct Environment {

@@ -3,7 +3,7 @@
 // ptxbench-worker ORDERS.json: runs one candidate in this process and nowhere else. It loads the
 // candidate, then answers call orders: it loads the inputs, poisons the outputs, calls, waits, and
 // writes back raw bytes. What is right is decided by the judge; whatever the candidate does to this
-// process costs only this process.
+// process costs only this process. With BENCH.json it is counted and timed instead (bench.h).
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -18,6 +18,7 @@
 #include "base/descriptor.h"
 #include "base/text_file.h"
 #include "ptxbench/judge/orders.h"
+#include "ptxbench/judge/worker/candidate_bench.h"
 #include "ptxbench/judge/worker/program.h"
 #include "ptxbench/judge/worker/runtime.h"
 #include "ptxbench/judge/worker/tensors.h"
@@ -172,13 +173,15 @@ int run(const char* path) {
 }  // namespace weft::judge
 
 int main(int count, char** arguments) {
-  if (count != 2) {
-    std::fprintf(stderr, "usage: ptxbench-worker ORDERS.json (started by ptxbench eval)\n");
+  if (count != 2 && count != 3) {
+    std::fprintf(stderr,
+                 "usage: ptxbench-worker ORDERS.json [BENCH.json] (started by ptxbench eval)\n");
     return 2;
   }
   // Everything has been handed over: what the candidate registered for the end of the process has
   // no business any more.
-  const int code = weft::judge::run(arguments[1]);
+  const int code = count == 3 ? weft::judge::bench_candidate(arguments[1], arguments[2])
+                              : weft::judge::run(arguments[1]);
   std::fflush(nullptr);
   _exit(code);
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ptxbench/judge/worker/timing_runtime.h"
+
+#include "ptxbench/judge/worker/library.h"
+
+namespace weft::judge {
+
+Result<TimingRuntime> TimingRuntime::open() {
+  const Library library = TRY(Library::open({"libcudart.so.13"}, RTLD_GLOBAL));
+  TimingRuntime runtime;
+  TRY(library.find("cudaMemcpy2D", runtime.copy_rows));
+  TRY(library.find("cudaDeviceGetAttribute", runtime.attribute));
+  TRY(library.find("cudaCtxResetPersistingL2Cache", runtime.drop_persisting_lines));
+  TRY(library.find("cudaEventCreate", runtime.create_event));
+  TRY(library.find("cudaEventRecord", runtime.record_event));
+  TRY(library.find("cudaEventElapsedTime", runtime.elapsed));
+  TRY(library.find("cudaFree", runtime.release));
+  return runtime;
+}
+
+}  // namespace weft::judge

@@ -4,6 +4,7 @@
 // from destructors of their own statics.
 #include "ptxbench/cudart/process.h"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdio>
@@ -61,6 +62,23 @@ bool read_number(const char* variable, T& value) {
   return false;
 }
 
+// The names of checks in WEFT_EMULATE_CHECK, with commas between.
+bool read_checks(emulator::Checks& checks) {
+  const char* text = std::getenv("WEFT_EMULATE_CHECK");
+  std::string_view rest = text == nullptr ? "" : text;
+  while (!rest.empty()) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    if (name == "wgmma") {
+      checks.wgmma = true;
+    } else {
+      complain(fmt::format("WEFT_EMULATE_CHECK names no check: {} (there is: wgmma)", name));
+      return false;
+    }
+  }
+  return true;
+}
+
 void build() {
   const char* key = std::getenv("WEFT_EMULATE_DEVICE");
   if (key == nullptr || *key == '\0') key = "h100";
@@ -70,7 +88,8 @@ void build() {
     complain(fmt::format("WEFT_EMULATE_DEVICE names no device that is modelled: {}", key));
   const bool sound = read_number("WEFT_EMULATE_SEED", options.schedule_seed) &
                      read_number("WEFT_EMULATE_WORKERS", options.workers) &
-                     read_number("WEFT_EMULATE_MAX_SECONDS", options.max_seconds);
+                     read_number("WEFT_EMULATE_MAX_SECONDS", options.max_seconds) &
+                     read_checks(options.checks);
   if (found == nullptr || !sound) {
     shared().broken = Status::InitializationError;
     return;
@@ -126,6 +145,7 @@ Status status_of(emulator::FaultKind kind) {
     case FaultKind::DivergentInstruction:
     case FaultKind::InvalidDescriptor:
     case FaultKind::InvalidInstruction:
+    case FaultKind::RegisterInFlight:
       return Status::IllegalInstruction;
     case FaultKind::Deadlock:
     case FaultKind::TimeLimit:

@@ -3,7 +3,7 @@
 #include "ptxbench/emulator/code.h"
 
 #include <cstdlib>
-#include <cstring>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -11,20 +11,25 @@ namespace weft::emulator {
 
 AlignedBytes::AlignedBytes(size_t size, size_t alignment) : size_(size) {
   if (size == 0) return;
-  const size_t rounded = (size + alignment - 1) / alignment * alignment;
-  data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
-  if (data_ == nullptr) throw std::bad_alloc();
-  std::memset(data_, 0, rounded);
+  // calloc takes large blocks from the system as zero pages: what is never touched costs nothing.
+  block_ = std::calloc(1, size + alignment - 1);
+  if (block_ == nullptr) throw std::bad_alloc();
+  size_t space = size + alignment - 1;
+  void* aligned = block_;
+  data_ = static_cast<std::byte*>(std::align(alignment, size, aligned, space));
 }
 
 AlignedBytes::~AlignedBytes() {
-  std::free(data_);
+  std::free(block_);
 }
 
 AlignedBytes::AlignedBytes(AlignedBytes&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : block_(std::exchange(other.block_, nullptr)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
 
 AlignedBytes& AlignedBytes::operator=(AlignedBytes&& other) noexcept {
+  std::swap(block_, other.block_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;

@@ -16,7 +16,7 @@
 
 namespace weft::emulator {
 
-// A 64-byte aligned block of bytes, for registers, constants and shared memory.
+// A 64-byte aligned block of bytes, zero at first, for registers, constants and shared memory.
 class AlignedBytes {
  public:
   AlignedBytes() = default;
@@ -29,6 +29,7 @@ class AlignedBytes {
   size_t size() const { return size_; }
 
  private:
+  void* block_ = nullptr;  // what data_ is inside of
   std::byte* data_ = nullptr;
   size_t size_ = 0;
 };
@@ -54,6 +55,13 @@ struct FunctionCode {
   // The op that counts for an instruction is the first that comes from it.
   std::vector<uint32_t> counting_op;  // by instruction
   uint32_t register_bytes = 0;        // all slots of one warp
+  // Slots that may be read before they are written: zero when a block begins, so that every run is
+  // the same. What other slots hold then is never seen.
+  struct SlotRange {
+    Slot first = 0;
+    uint32_t bytes = 0;
+  };
+  std::vector<SlotRange> cleared;
   AlignedBytes constants;
   uint32_t local_bytes = 0;  // of one lane: .local variables and .param areas
   std::vector<ParameterPlace> parameters, returns;
@@ -115,6 +123,7 @@ class ProgramImage final : public Program {
 
   std::shared_ptr<const ptx::Module> module_;
   GlobalMemory* memory = nullptr;
+  Checks checks;
   std::vector<std::unique_ptr<FunctionCode>> functions;
   std::unordered_map<std::string, FunctionCode*> function_by_name;
   std::vector<std::unique_ptr<Kernel>> kernels_;

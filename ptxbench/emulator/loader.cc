@@ -182,10 +182,12 @@ bool mentions(const ptx::Function& f, std::string_view name) {
 }  // namespace
 
 Result<std::shared_ptr<ProgramImage>> load_program(std::shared_ptr<const ptx::Module> module,
-                                                   GlobalMemory& memory, const DeviceModel& model) {
+                                                   GlobalMemory& memory, const DeviceModel& model,
+                                                   Checks checks) {
   auto image = std::make_shared<ProgramImage>();
   image->module_ = module;
   image->memory = &memory;
+  image->checks = checks;
 
   for (const ptx::Function& f : module->functions) {
     if (!f.has_body) continue;

@@ -11,6 +11,7 @@
 namespace weft::emulator {
 
 Result<std::shared_ptr<ProgramImage>> load_program(std::shared_ptr<const ptx::Module> module,
-                                                   GlobalMemory& memory, const DeviceModel& model);
+                                                   GlobalMemory& memory, const DeviceModel& model,
+                                                   Checks checks);
 
 }  // namespace weft::emulator

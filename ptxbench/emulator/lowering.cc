@@ -8,7 +8,10 @@
 #include <bit>
 #include <cstring>
 
+#include "ptxbench/emulator/flow_graph.h"
 #include "ptxbench/emulator/memory/gather.h"
+#include "ptxbench/emulator/ops/accumulator_hazard.h"
+#include "ptxbench/emulator/ops/in_flight_check.h"
 #include "ptxbench/emulator/ops/special_registers.h"
 #include "ptxbench/emulator/register_places.h"
 #include "ptxbench/emulator/warp.h"
@@ -408,6 +411,8 @@ uint32_t Lowering::return_offset(uint32_t parameter) const {
 Result<Done> Lowering::lower_instruction(const ptx::Instruction& instruction) {
   current_ = &instruction;
   code_.instructions.push_back(&instruction);
+  if (image_.checks.wgmma && touches_in_flight().contains(&instruction))
+    lower_in_flight_check(*this, instruction);
   if (MeaningFunction meaning = find_meaning(instruction.opcode); meaning != nullptr) {
     TRY(meaning(*this, instruction));
   } else {
@@ -445,10 +450,30 @@ Result<Done> Lowering::run() {
   for (const auto& [op, label] : label_patches_) code_.ops[op].immediate = label_targets_[label];
   for (const auto& [table, position, label] : table_patches_)
     (*table)[position] = label_targets_[label];
+  clear_early_reads();
   code_.constants = AlignedBytes(pool_.size());
   for (const auto& [begin, end] : pool_entries_)
     std::memcpy(code_.constants.data() + (pool_.size() - end), pool_.data() + begin, end - begin);
   return Done{};
+}
+
+const std::unordered_set<const ptx::Instruction*>& Lowering::touches_in_flight() {
+  if (!touches_) touches_ = emulator::touches_in_flight(function_);
+  return *touches_;
+}
+
+void Lowering::clear_early_reads() {
+  const std::vector<bool> early = read_before_written(function_);
+  for (size_t r = 0; r < early.size(); ++r) {
+    if (!early[r]) continue;
+    const ptx::Register& declared = function_.registers[r];
+    const uint32_t bytes = slot_bytes(slot_bits(declared.type)) * declared.vector_width;
+    auto& ranges = code_.cleared;
+    if (!ranges.empty() && ranges.back().first + ranges.back().bytes == register_slots_[r])
+      ranges.back().bytes += bytes;
+    else
+      ranges.push_back({register_slots_[r], bytes});
+  }
 }
 
 void Lowering::patch_table(std::vector<uint32_t>* table, size_t position, uint32_t label) {

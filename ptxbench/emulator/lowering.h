@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/result.h"
@@ -108,11 +109,15 @@ class Lowering {
   uint32_t variable_offset(uint32_t variable) const;
   uint32_t parameter_offset(uint32_t parameter) const;
   uint32_t return_offset(uint32_t parameter) const;
+  Slot register_slot(uint32_t index) const { return register_slots_[index]; }
+  // Instructions that may touch registers of a wgmma in flight (ops/accumulator_hazard.h).
+  const std::unordered_set<const ptx::Instruction*>& touches_in_flight();
 
   Result<Done> run();
 
  private:
   Result<Done> lower_instruction(const ptx::Instruction& instruction);
+  void clear_early_reads();  // fills FunctionCode::cleared
   Slot allocate(int bits, int vector_width);
   Slot constant_slot(const ptx::Constant& constant, isa::Type type);
   Result<Slot> symbol_address(const ptx::SymbolOperand& symbol, bool wide);
@@ -140,6 +145,7 @@ class Lowering {
   uint32_t next_known_ = 0;
   std::vector<Slot> written_;  // by the instruction that is lowered
   void forget_known() { std::fill(std::begin(known_), std::end(known_), Address{}); }
+  std::optional<std::unordered_set<const ptx::Instruction*>> touches_;  // once asked for
 };
 
 // The key of a shared variable in ProgramImage::shared_offsets.

@@ -129,8 +129,8 @@ void Machine::set_output(void (*write)(std::string_view, void*), void* context) 
 }
 
 Result<std::shared_ptr<Program>> Machine::load(std::shared_ptr<const ptx::Module> module) {
-  return std::shared_ptr<Program>(
-      TRY(load_program(std::move(module), *state_->memory, *state_->model)));
+  return std::shared_ptr<Program>(TRY(
+      load_program(std::move(module), *state_->memory, *state_->model, state_->options.checks)));
 }
 
 Result<std::optional<Fault>> Machine::run(const Launch& launch) {

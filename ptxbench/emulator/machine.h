@@ -21,11 +21,17 @@
 
 namespace weft::emulator {
 
+// Rules whose breach results do not show. Each is looked for on request.
+struct Checks {
+  bool wgmma = false;  // registers of a wgmma in flight are touched before the wait that covers it
+};
+
 struct Options {
   uint64_t schedule_seed = 0;  // perturbs warp order and completion times; 0 is the plain order
   unsigned workers = 0;        // host threads; 0: one per core
   double max_seconds = 0;      // per launch; 0: no limit
   bool counting = true;        // false only to measure what counting costs
+  Checks checks;
 };
 
 struct Extent {

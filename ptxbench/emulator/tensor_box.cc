@@ -6,6 +6,7 @@
 #include "ptxbench/emulator/tensor_box.h"
 
 #include <fmt/format.h>
+#include <immintrin.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr uint32_t kChunk = 16;
 constexpr uint32_t kLine = 128;
+constexpr uint64_t kRowsAhead = 16;         // enough to hide memory behind the rows between
 constexpr uint32_t kMaxRowBytes = 256 * 8;  // the longest box row, in the widest elements
 
 // Address bits 7 and up move chunks within a line of 128 bytes:
@@ -155,6 +157,24 @@ void move_row(const Pattern& pattern, Dense* dense, Shared* shared, uint32_t add
   const uint32_t twist = pattern.in_line(row_address);
   const bool flipped = pattern.flip && (row_address >> 7 & 1) != 0;
   Shared* line = shared + (offset - in_line);
+  if (pattern.shift == 4 && !flipped && (in_line | bytes) % (2 * kChunk) == 0) {
+    // Two chunks stay neighbours, in this order or the other.
+    const bool exchanged = (twist & kChunk) != 0;
+    for (uint32_t at = 0; at < bytes; at += 2 * kChunk) {
+      Shared* pair = line + ((in_line + at) ^ (twist & ~kChunk));
+      __m256i two;
+      if constexpr (kDirection == Direction::ToShared)
+        std::memcpy(&two, dense + at, sizeof two);
+      else
+        std::memcpy(&two, pair, sizeof two);
+      if (exchanged) two = _mm256_permute2x128_si256(two, two, 1);
+      if constexpr (kDirection == Direction::ToShared)
+        std::memcpy(pair, &two, sizeof two);
+      else
+        std::memcpy(dense + at, &two, sizeof two);
+    }
+    return;
+  }
   for (uint32_t at = 0; at < bytes; at += kChunk) {
     Shared* chunk = line + ((in_line + at) ^ twist);
     if (!flipped) {
@@ -327,6 +347,10 @@ void load_box(const TensorBox& box, const std::byte* tensor, std::byte* shared, 
     const std::byte* row = outside;
     if (inside && whole_rows) {
       row = tensor + offset + part.offset;
+      // Rows of a tensor lie pages apart, which no hardware foresees. Their lines share a few sets
+      // of the first cache, so they are brought into the second.
+      for (uint32_t line = 0; line < box.row_bytes; line += 64)
+        __builtin_prefetch(row + kRowsAhead * box.map.strides[0] + line, 0, 2);
     } else if (inside && part.first != part.end) {
       std::memcpy(buffer, outside, box.row_bytes);
       std::memcpy(buffer + part.first, tensor + offset + part.offset, part.end - part.first);

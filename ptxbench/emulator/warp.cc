@@ -28,7 +28,8 @@ Frame::Frame(const FunctionCode& function)
 }
 
 void Frame::clear_registers() {
-  std::memset(registers, 0, storage.size() - code->constants.size());
+  for (const FunctionCode::SlotRange& range : code->cleared)
+    std::memset(registers + range.first, 0, range.bytes);
 }
 
 void Warp::begin(Block& owner, uint32_t warp_index, const FunctionCode& code) {

@@ -73,6 +73,8 @@ Command worker_command(const Toolchain& toolchain, const std::string& folder,
     command.extra_environment = {{"LD_LIBRARY_PATH", toolchain.emulated_cuda},
                                  {"WEFT_EMULATE_REPORT", folder + "/out/report.json"},
                                  {"WEFT_EMULATE_DEVICE", settings.device},
+                                 // What breaks a rule is wrong, also where an assembler mends it.
+                                 {"WEFT_EMULATE_CHECK", "wgmma"},
                                  {"WEFT_EMULATE_SEED", std::to_string(settings.schedule_seed)}};
   }
   if (settings.workers != 0)
@@ -111,10 +113,12 @@ void apply_fault(const wire::FaultRecord& fault, Failure& failure) {
     failure.status =
         fault.kind == "time limit" ? wire::Status::Timeout : wire::Status::RuntimeError;
   }
-  const std::string place = fault.source_line != 0
-                                ? fmt::format(" at {}:{}", fault.source_file, fault.source_line)
-                            : fault.ptx_line != 0 ? fmt::format(" at PTX line {}", fault.ptx_line)
-                                                  : "";
+  std::string place = fault.source_line != 0
+                          ? fmt::format(" at {}:{}", fault.source_file, fault.source_line)
+                      : fault.ptx_line != 0 ? fmt::format(" at PTX line {}", fault.ptx_line)
+                                            : "";
+  for (const std::string& note : fault.notes)
+    if (note.starts_with("inlined at ")) place += ", " + note;
   failure.evidence = fmt::format("{}: {}{} in {}", fault.kind, fault.message, place, fault.kernel);
 }
 

@@ -128,6 +128,19 @@ TEST(Verdict, OfChangedInputsNamesTheInput) {
   EXPECT_TRUE(contains(verdict.evidence(), "input A was changed")) << verdict.evidence();
 }
 
+TEST(Verdict, OfSumsReadBeforeTheWgmmaWaitNamesTheLine) {
+  SKIP_UNLESS_JUDGING(true);
+  // The results are right, here and on an H200, because the assembler mends the code.
+  const Verdict verdict = judge("../../../kernels/hopper/faulty/gemm_missing_wgmma_wait.cu");
+  EXPECT_EQ(verdict.status(), "RUNTIME_ERROR");
+  EXPECT_TRUE(contains(verdict.evidence(), "register of a wgmma in flight: accumulator %f"))
+      << verdict.evidence();
+  EXPECT_TRUE(contains(verdict.evidence(), "is read before the wgmma.wait_group that covers it"))
+      << verdict.evidence();
+  EXPECT_TRUE(contains(verdict.evidence(), "inlined at ")) << verdict.evidence();
+  EXPECT_TRUE(contains(verdict.evidence(), "gemm_wgmma.cu:140")) << verdict.evidence();
+}
+
 TEST(Verdict, OfSourceThatDoesNotCompileNamesTheLine) {
   SKIP_UNLESS_JUDGING(true);
   const Verdict verdict = judge("does_not_compile.cu");

@@ -49,6 +49,7 @@ struct MatrixProgram {
   std::string body;     // registers a b c d s f x; r rd free from 8 on but 11, p all
   std::vector<uint32_t> in;
   size_t out_words = 0;
+  Checks checks;
 
   std::vector<uint32_t> out;
   std::optional<Fault> fault;
@@ -71,7 +72,7 @@ struct MatrixProgram {
         body + "ret;\n}\n";
     auto module = ptx::parse(text, "matrix.ptx");
     ASSERT_TRUE(module.ok()) << format(module.error());
-    Machine machine(*find_device_model("h100"), Options{.workers = 1});
+    Machine machine(*find_device_model("h100"), Options{.workers = 1, .checks = checks});
     auto program = machine.load(*module);
     ASSERT_TRUE(program.ok()) << format(program.error());
     uint64_t pointers[2] = {machine.memory().allocate(in.size() * 4 + 4),

@@ -120,6 +120,23 @@ bool awaited_parity(const Warp& warp, Slot slot, int lane) {
   return unpack_barrier(warp.read<uint64_t>(slot)[lane]).phase;
 }
 
+template <typename T>
+bool same_in_all_lanes(const T* values) {
+  T difference = 0;
+  for (int lane = 0; lane < kLanes; ++lane) difference |= values[lane] ^ values[0];
+  return difference == 0;
+}
+
+// Whether all lanes ask about one phase of one barrier.
+template <Phase kPhase>
+bool asks_once(const Warp& warp, const Op& op) {
+  const bool one_barrier = (op.small & kWide) != 0 ? same_in_all_lanes(warp.read<uint64_t>(op.a))
+                                                   : same_in_all_lanes(warp.read<uint32_t>(op.a));
+  if constexpr (kPhase == Phase::Parity)
+    return one_barrier && same_in_all_lanes(warp.read<uint32_t>(op.b));
+  return one_barrier && same_in_all_lanes(warp.read<uint64_t>(op.b));
+}
+
 // test_wait and try_wait. Lanes mostly ask about the same barrier, which is then looked at once.
 // try_wait returns as soon as one lane's phase is complete: false is always a legal answer for the
 // others, and a split whose lanes wait for different barriers must not hold back those that can go
@@ -130,7 +147,8 @@ Outcome run_wait(Warp& warp, const Op& op, LaneMask exec) {
   uint64_t known_address = 0;
   uint64_t waited_for = 0;  // as a shared::cluster address, for the deadlock report
   bool known_parity = false, known_done = false, known = false;
-  for (LaneMask rest = exec; rest != 0; rest &= rest - 1) {
+  const bool once = exec == kAllLanes && asks_once<kPhase>(warp, op);
+  for (LaneMask rest = once ? 1 : exec; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const uint64_t address = address_of(warp, op, lane);
     const bool parity = awaited_parity<kPhase>(warp, op.b, lane);
@@ -147,6 +165,7 @@ Outcome run_wait(Warp& warp, const Op& op, LaneMask exec) {
     }
     done |= LaneMask{known_done} << lane;
   }
+  if (once && known_done) done = kAllLanes;
   if constexpr (kWaiting == Waiting::Try) {
     Split& split = warp.split();
     if (done == 0 && !split.wait_timed_out)

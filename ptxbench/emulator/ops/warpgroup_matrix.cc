@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "ptxbench/emulator/lowering.h"
-#include "ptxbench/emulator/ops/accumulator_hazard.h"
 #include "ptxbench/emulator/ops/aligned.h"
 #include "ptxbench/emulator/ops/matrix_shape.h"
 #include "ptxbench/emulator/ops/mma_plan.h"
@@ -48,7 +47,10 @@ Outcome run_mma_async(Warp& warp, const Op& op, LaneMask exec) {
         op, 0, FaultKind::InvalidInstruction,
         fmt::format("lanes of a warp give wgmma different values of scale-d: {:#010x}", scale_d));
   issued.accumulate = scale_d != 0;
-  warpgroup_of(warp).members[warp.index % 4].pending.push_back(issued);
+  Warpgroup& group = warpgroup_of(warp);
+  Warpgroup::Member& member = group.members[warp.index % 4];
+  member.unwaited.operations.push_back({group.issued(warp.index % 4), &plan, &op, warp.frame});
+  member.pending.push_back(issued);
   return Outcome::Next;
 }
 
@@ -79,13 +81,17 @@ Outcome run_commit_group(Warp& warp, const Op& op, LaneMask exec) {
 Outcome run_wait_group(Warp& warp, const Op& op, LaneMask exec) {
   if (const auto outcome = not_together(warp, op, exec)) return *outcome;
   Warpgroup& group = warpgroup_of(warp);
-  auto& ends = group.members[warp.index % 4].group_ends;
+  Warpgroup::Member& member = group.members[warp.index % 4];
+  auto& ends = member.group_ends;
   const auto allowed = static_cast<size_t>(op.immediate);
   if (ends.size() <= allowed) return Outcome::Next;
   const size_t complete = ends.size() - allowed;
   const Outcome outcome = finish(warp, group, ends[complete - 1]);
-  if (outcome == Outcome::Next)
+  if (outcome == Outcome::Next) {
+    member.unwaited.forget(ends[complete - 1]);
+    if (!group.parked.empty()) unpark_for(*warp.block, warp.index / 4, warp.index % 4);
     ends.erase(ends.begin(), ends.begin() + static_cast<ptrdiff_t>(complete));
+  }
   return outcome;
 }
 
@@ -155,18 +161,10 @@ Result<Done> lower_scales(Lowering& l, const ptx::Instruction& i, size_t first, 
   return Done{};
 }
 
-// The answer is the same for all wgmma of a function, so the first one's serves the others.
-bool serializes(Lowering& l) {
-  const auto& extras = l.code().extras;
-  for (auto extra = extras.rbegin(); extra != extras.rend(); ++extra)
-    if (const auto* plan = dynamic_cast<const WgmmaPlan*>(extra->get())) return plan->serialized;
-  return first_touch_in_flight(l.function()) != nullptr;
-}
-
 Result<Done> lower_mma_async(Lowering& l, const ptx::Instruction& i) {
   auto plan = std::make_unique<WgmmaPlan>();
   plan->code = &l.code();
-  plan->serialized = serializes(l);
+  plan->serialized = !l.touches_in_flight().empty();
   TRY(lower_shape(l, i, *plan));
   TRY(lower_operands(l, i, *plan));
   const bool sparse = i.has("sp");

@@ -38,9 +38,10 @@ struct Run {
   Warp& warp(int member) const { return *block.warps[first_warp + member]; }
 };
 
-bool frame_lives(const Warp& warp, const IssuedWgmma& issued) {
+// Accumulators of a function that has returned are out of reach.
+bool frame_lives(const Warp& warp, const Frame* wanted, const WgmmaPlan& plan) {
   return std::any_of(warp.frames.begin(), warp.frames.end(), [&](const auto& frame) {
-    return frame.get() == issued.frame && frame->code == issued.plan->code;
+    return frame.get() == wanted && frame->code == plan.code;
   });
 }
 
@@ -156,13 +157,19 @@ OperandRows spread_rows(const Run& run, const OperandRows& stored, SpreadRows& d
   return {.base = dense.bytes[0][0][0], .group_stride = 512, .row_stride = 16, .chunk_stride = 128};
 }
 
+using Frames = std::array<Frame*, 4>;
+Frames frames_of(const Run& run) {
+  Frames frames;
+  for (int member = 0; member < 4; ++member) frames[member] = run.at(member, 0).frame;
+  return frames;
+}
+
 // Where the accumulators' parts are when they are 32 bits wide.
 template <typename T>
-void place_parts(const Run& run, T** parts) {
-  const WgmmaPlan& plan = run.plan();
+void place_parts(const WgmmaPlan& plan, const Frames& frames, T** parts) {
   const int columns = plan.shape.columns;
-  for (int member = 0; member < 4; ++member) {
-    std::byte* registers = run.registers(member);
+  for (const Frame* frame : frames) {
+    std::byte* registers = frame->registers;
     for (int half = 0; half < 2; ++half)
       for (int j = 0; j < columns / 8; ++j)
         for (int p = 0; p < 2; ++p)
@@ -229,6 +236,92 @@ void multiply_saturating(const Run& run, const MatrixShape& shape, const MatrixS
       parts[i][lane] = add_saturating(parts[i][lane], products[i][lane]);
 }
 
+bool is_parkable(const WgmmaPlan& plan) {
+  return plan.sum == Sum::F32 && multiplies_bf16(tile_engine(), plan.shape);
+}
+
+bool same_accumulators(const WgmmaPlan& a, const WgmmaPlan& b) {
+  return &a == &b || a.accumulators == b.accumulators;
+}
+bool share_accumulators(const WgmmaPlan& a, const WgmmaPlan& b) {
+  return std::any_of(a.accumulators.begin(), a.accumulators.end(), [&](Slot slot) {
+    return std::find(b.accumulators.begin(), b.accumulators.end(), slot) != b.accumulators.end();
+  });
+}
+
+// Whether an operation from `first` on that the member has issued will add to the same sums.
+bool goes_on(const Warpgroup::Member& member, size_t first, const WgmmaPlan& plan,
+             const Frame* frame) {
+  for (size_t i = first; i < member.pending.size(); ++i)
+    if (member.pending[i].frame == frame && is_parkable(*member.pending[i].plan) &&
+        same_accumulators(*member.pending[i].plan, plan))
+      return true;
+  return false;
+}
+
+void unpark(const Run& run, const ParkedSums& sums) {
+  for (int member = 0; member < 4; ++member)
+    if (!frame_lives(run.warp(member), sums.frames[member], *sums.plan)) return;
+  float* parts[kMostParts];
+  place_parts(*sums.plan, sums.frames, parts);
+  tile_engine().multiply_bf16(
+      sums.plan->shape, {},
+      {.from = SumPlaces::From::Parked,
+       .to = SumPlaces::To::Parts,
+       .parts = parts,
+       .parked = reinterpret_cast<float*>(const_cast<std::byte*>(sums.values.data()))});
+}
+
+// Brings parked sums into their registers that the run needs there.
+void unpark_others(const Run& run) {
+  if (run.group.parked.empty()) return;
+  const WgmmaPlan& plan = run.plan();
+  const Frame* frame = run.at(0, 0).frame;
+  std::erase_if(run.group.parked, [&](const ParkedSums& sums) {
+    const bool goes_on_parked = is_parkable(plan) && same_accumulators(*sums.plan, plan);
+    if (sums.frames[0] != frame || goes_on_parked || !share_accumulators(*sums.plan, plan))
+      return false;
+    unpark(run, sums);
+    return true;
+  });
+}
+
+// bf16 into fp32 by an engine that can keep the sums to itself.
+void multiply_parkable(const Run& run, std::span<const MatrixStep> steps) {
+  const WgmmaPlan& plan = run.plan();
+  const Frames frames = frames_of(run);
+  auto& parked = run.group.parked;
+  auto mine = std::find_if(parked.begin(), parked.end(), [&](const ParkedSums& sums) {
+    return sums.frames == frames && same_accumulators(*sums.plan, plan);
+  });
+  SumPlaces places;
+  if (!run.at(0, 0).accumulate)
+    places.from = SumPlaces::From::Zero;
+  else if (mine != parked.end())
+    places.from = SumPlaces::From::Parked;
+  for (int member = 0; member < 4; ++member)
+    if (!plan.serialized &&
+        goes_on(run.group.members[member], run.first + run.count, plan, frames[member]))
+      places.to = SumPlaces::To::Parked;
+  if (mine == parked.end() && places.to == SumPlaces::To::Parked) {
+    parked.push_back(
+        {&plan, frames,
+         AlignedBytes(sizeof(float) * static_cast<size_t>(parked_values(plan.shape.columns)))});
+    mine = parked.end() - 1;
+  }
+  if (mine != parked.end()) {
+    mine->plan = &plan;
+    places.parked = reinterpret_cast<float*>(mine->values.data());
+  }
+  float* parts[kMostParts];
+  if (places.from == SumPlaces::From::Parts || places.to == SumPlaces::To::Parts) {
+    place_parts(plan, frames, parts);
+    places.parts = parts;
+  }
+  tile_engine().multiply_bf16(plan.shape, steps, places);
+  if (mine != parked.end() && places.to == SumPlaces::To::Parts) parked.erase(mine);
+}
+
 bool multiply(const Run& run) {
   const WgmmaPlan& plan = run.plan();
   MatrixStep steps[kMostSteps];
@@ -249,16 +342,18 @@ bool multiply(const Run& run) {
   }
   const std::span<const MatrixStep> all(steps, run.count);
   const bool accumulates = run.at(0, 0).accumulate;
-  if (plan.sum == Sum::F16) {
+  if (is_parkable(plan)) {
+    multiply_parkable(run, all);
+  } else if (plan.sum == Sum::F16) {
     multiply_into_halves(run, shape, steps[0]);
   } else if (plan.sum == Sum::F32) {
     float* parts[kMostParts];
-    place_parts(run, parts);
+    place_parts(plan, frames_of(run), parts);
     if (!accumulates) clear(run, parts);
     accumulate(tile_engine(), shape, all, parts);
   } else {
     int32_t* parts[kMostParts];
-    place_parts(run, parts);
+    place_parts(plan, frames_of(run), parts);
     if (!accumulates) clear(run, parts);
     if (plan.shape.a == TileElement::B1)
       accumulate_bits(shape, all, BitOperation::And, parts);
@@ -282,7 +377,7 @@ Warpgroup& warpgroup_of(Warp& warp) {
   Block& block = *warp.block;
   if (block.warpgroups == nullptr) {
     auto state = std::make_unique<Warpgroups>();
-    state->groups.resize((block.warps.size() + 3) / 4);
+    state->groups = std::vector<Warpgroup>((block.warps.size() + 3) / 4);
     block.warpgroups = std::move(state);
   }
   return static_cast<Warpgroups&>(*block.warpgroups).groups[warp.index / 4];
@@ -303,10 +398,10 @@ bool execute_wgmma(Block& block, uint32_t group_index, uint64_t count) {
       if (!agree(next)) return false;
       ++run.count;
     }
-    // Accumulators of a function that has returned are out of reach.
     bool reachable = true;
     for (int member = 0; member < 4; ++member)
-      reachable = reachable && frame_lives(run.warp(member), run.at(member, 0));
+      reachable = reachable && frame_lives(run.warp(member), run.at(member, 0).frame, plan);
+    unpark_others(run);
     if (reachable && !multiply(run)) return false;
     if (reachable && tampering().products) spoil_accumulators(run);
   }
@@ -315,6 +410,19 @@ bool execute_wgmma(Block& block, uint32_t group_index, uint64_t count) {
                          member.pending.begin() + static_cast<ptrdiff_t>(wanted));
   group.executed = count;
   return true;
+}
+
+void unpark_for(Block& block, uint32_t group_index, int member) {
+  Warpgroup& group = static_cast<Warpgroups&>(*block.warpgroups).groups[group_index];
+  const Run run{block, group, 4 * group_index};
+  const auto& unwaited = group.members[member].unwaited.operations;
+  std::erase_if(group.parked, [&](const ParkedSums& sums) {
+    const bool in_flight = std::any_of(unwaited.begin(), unwaited.end(), [&](const auto& o) {
+      return o.frame == sums.frames[member] && same_accumulators(*o.plan, *sums.plan);
+    });
+    if (!in_flight) unpark(run, sums);
+    return !in_flight;
+  });
 }
 
 }  // namespace weft::emulator

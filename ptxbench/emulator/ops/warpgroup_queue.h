@@ -49,13 +49,47 @@ struct IssuedWgmma {
   Frame* frame = nullptr;  // whose registers it names
 };
 
+// What a warp has issued and not waited for, and which registers hold its values: for the warp they
+// are in flight, carried out or not.
+struct UnwaitedOperations {
+  struct Operation {
+    uint64_t number = 0;  // of the warp's wgmma, from 0
+    const WgmmaPlan* plan = nullptr;
+    const Op* op = nullptr;
+    const Frame* frame = nullptr;
+  };
+  struct Copy {           // of an accumulator, made by a move; noted only where code is checked
+    uint32_t number = 0;  // of the register: places are shared
+    uint64_t operation = 0;
+  };
+  std::vector<Operation> operations;  // oldest first
+  std::vector<Copy> copies;
+
+  // Operations with numbers below `count` are waited for.
+  void forget(uint64_t count) {
+    std::erase_if(operations, [&](const Operation& o) { return o.number < count; });
+    std::erase_if(copies, [&](const Copy& c) { return c.operation < count; });
+  }
+};
+
+// Sums that stay with the tile engine (SumPlaces) because wgmma that are issued already will add to
+// them: nobody may touch the registers before the wait for those, so the registers are out of date
+// meanwhile.
+struct ParkedSums {
+  const WgmmaPlan* plan = nullptr;  // the last that added to them
+  std::array<Frame*, 4> frames{};   // of the members
+  AlignedBytes values;
+};
+
 struct Warpgroup {
   struct Member {
     std::vector<IssuedWgmma> pending;  // issued and not carried out, oldest first
     std::deque<uint64_t> group_ends;   // operations issued when each group was committed
+    UnwaitedOperations unwaited;
   };
   std::array<Member, 4> members;
   uint64_t executed = 0;  // operations carried out
+  std::vector<ParkedSums> parked;
 
   uint64_t issued(int member) const { return executed + members[member].pending.size(); }
 };
@@ -70,5 +104,9 @@ Warpgroup& warpgroup_of(Warp& warp);
 // Carries out operations until `count` of them are done; all members must have issued as many.
 // False after a fault, which is recorded.
 bool execute_wgmma(Block& block, uint32_t group_index, uint64_t count);
+
+// After a wait of a member (0-3): puts parked sums into their registers unless they are in flight
+// for the member still, so that it cannot look at them.
+void unpark_for(Block& block, uint32_t group_index, int member);
 
 }  // namespace weft::emulator

@@ -92,11 +92,12 @@ void Worker::begin(Cluster& cluster, uint64_t number) {
     if (block.shared.size() != grid_.shared_bytes)
       block.shared = AlignedBytes(grid_.shared_bytes, 1024);
     // Shared memory begins undefined. All ones is NaN in every float format and no valid barrier,
-    // so reading what nobody wrote shows. The system's reserved part begins at zero.
+    // so reading what nobody wrote shows; 0xfb is a large finite number in all but the fp8 formats
+    // and no barrier either. The system's reserved part begins at zero.
     const uint32_t reserved = grid_.machine->model().reserved_shared_per_block;
     std::memset(block.shared.data(), 0, reserved);
     // Undefined to the program: what it reads before it wrote changes with the schedule.
-    std::memset(block.shared.data() + reserved, grid_.schedule_seed % 2 == 0 ? 0xff : 0x7b,
+    std::memset(block.shared.data() + reserved, grid_.schedule_seed % 2 == 0 ? 0xff : 0xfb,
                 block.shared.size() - reserved);
     block.threads = threads;
     block.live_threads = threads;

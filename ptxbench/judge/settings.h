@@ -22,7 +22,7 @@ struct Settings {
   RunLimits run_limits;
   std::string build_cache;  // folder (see default_build_cache()); empty: every build is made anew
   // Calls with fresh inputs in the same memory. One more call gives the last inputs again in memory
-  // that no call has seen, and up to `extra_calls` more follow, how many is drawn for each run.
+  // that no call has seen, and up to `extra_calls` more follow, how many follows from the seed.
   unsigned trials = 2;
   unsigned extra_calls = 2;
   uint64_t input_seed = 0;  // 0: drawn afresh, so that inputs cannot be known beforehand

@@ -20,6 +20,7 @@
 
 #include <fmt/format.h>
 
+#include "base/mix.h"
 #include "base/sandbox.h"
 #include "ptxbench/judge/audit.h"
 #include "ptxbench/judge/device_bench.h"
@@ -99,16 +100,17 @@ class WorkloadJudgement {
     bool move = false;
   };
 
+  // Drawn from the seed of the inputs, so that a replay makes the same calls.
   void plan_calls() {
     for (unsigned trial = 0; trial < settings_.trials; ++trial) calls_.push_back({trial, false});
     calls_.push_back({settings_.trials - 1, true});
     const std::optional<double> operations = problems::floating_point_operations(task_);
     if (settings_.extra_calls > 0 && operations.value_or(0) < kSmallTask) {
-      const uint64_t extra = random_seed() % (settings_.extra_calls + 1);
+      const uint64_t extra = mix(seed_, 1) % (settings_.extra_calls + 1);
       for (unsigned i = 0; i < extra; ++i) calls_.push_back({settings_.trials + i, false});
     }
     verdict_.requested_calls = static_cast<unsigned>(calls_.size());
-    first_pattern_ = static_cast<unsigned>(random_seed() % 2);
+    first_pattern_ = static_cast<unsigned>(mix(seed_, 2) % 2);
   }
 
   StageResult sanitize() {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text_file.h"
+#include "ptxbench/judge/build_cache.h"
 #include "ptxbench/service/reports.h"
 #include "ptxbench/wire/envelope.h"
 
@@ -74,6 +75,7 @@ Result<judge::Candidate> Evaluator::candidate(const Solution& solution) const {
 
 judge::Settings Evaluator::settings(const JudgeRequest& request) const {
   judge::Settings settings;
+  settings.build_cache = judge::default_build_cache();
   settings.emulation.device = options_.model;
   settings.emulation.workers = options_.emulator_workers;
   settings.emulation.schedule_seed = request.schedule_seed.value_or(0);

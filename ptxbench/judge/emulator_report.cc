@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "ptxbench/judge/readable_names.h"
 #include "ptxbench/problems/document.h"
 
 namespace weft::judge {
@@ -39,7 +40,7 @@ Result<ExecutedInstruction> read_instruction(const Node& node) {
   ExecutedInstruction instruction;
   instruction.opcode = TRY(node.text("opcode"));
   instruction.ptx_line = static_cast<uint32_t>(TRY(count_or_zero(node, "ptx_line")));
-  instruction.source_file = TRY(text_or_empty(node, "source_file"));
+  instruction.source_file = source_name(TRY(text_or_empty(node, "source_file")));
   instruction.source_line = static_cast<uint32_t>(TRY(count_or_zero(node, "source_line")));
   instruction.warps = TRY(count_or_zero(node, "warps"));
   instruction.lanes = TRY(count_or_zero(node, "lanes"));
@@ -76,13 +77,14 @@ Result<wire::FaultRecord> read_fault(const Node& node) {
   fault.thread = TRY(triple(node, "thread"));
   fault.ptx_line = static_cast<uint32_t>(TRY(count_or_zero(node, "ptx_line")));
   fault.instruction = TRY(text_or_empty(node, "instruction"));
-  fault.source_file = TRY(text_or_empty(node, "source_file"));
+  fault.source_file = source_name(TRY(text_or_empty(node, "source_file")));
   fault.source_line = static_cast<uint32_t>(TRY(count_or_zero(node, "source_line")));
   fault.address = TRY(count_or_zero(node, "address"));
   fault.text = TRY(text_or_empty(node, "text"));
   if (node.has("notes")) {
     const Node notes = TRY(node.member("notes"));
-    for (const Node& note : TRY(notes.elements())) fault.notes.push_back(TRY(note.text()));
+    for (const Node& note : TRY(notes.elements()))
+      fault.notes.push_back(source_names(TRY(note.text())));
   }
   return fault;
 }

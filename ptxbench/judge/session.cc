@@ -23,6 +23,7 @@
 #include "base/text_file.h"
 #include "ptxbench/judge/build.h"
 #include "ptxbench/judge/device.h"
+#include "ptxbench/judge/readable_names.h"
 
 namespace weft::judge {
 namespace {
@@ -119,7 +120,8 @@ void apply_fault(const wire::FaultRecord& fault, Failure& failure) {
                                             : "";
   for (const std::string& note : fault.notes)
     if (note.starts_with("inlined at ")) place += ", " + note;
-  failure.evidence = fmt::format("{}: {}{} in {}", fault.kind, fault.message, place, fault.kernel);
+  failure.evidence =
+      fmt::format("{}: {}{} in {}", fault.kind, fault.message, place, kernel_name(fault.kernel));
 }
 
 class WorkerSession final : public Session {

@@ -31,6 +31,7 @@ def write(definition, rows):
     path.write_text("\n".join(lines) + "\n")
 
 
+# Reports of admission stay: `ptxbench tasks lint --all --write problems` writes them.
 for pattern in ("definitions/*/*.json", "workloads/*/*.jsonl"):
     for path in HERE.glob(pattern):
         path.unlink()

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/ptxbench/console.h"
+#include "apps/ptxbench/trust.h"
 #include "apps/ptxbench/verbs.h"
 #include "ptxbench/judge/toolchain.h"
 #include "ptxbench/problems/catalogue.h"
@@ -21,6 +22,8 @@ using namespace problems;
 struct Options {
   std::string folder;
   std::string name;
+  bool all = false;
+  std::string write;
   bool json = false;
 };
 
@@ -130,6 +133,14 @@ int show(const Options& options) {
   return kPassed;
 }
 
+int lint_tasks(const Options& options) {
+  const Result<Catalogue> catalogue = open(options);
+  if (!catalogue.ok()) return fail(catalogue.error(), kUsage);
+  if (options.name.empty() != options.all)
+    return fail(Error("name one task, or all of them", "ptxbench tasks lint --all"), kUsage);
+  return lint(*catalogue, {options.name, options.write, options.json});
+}
+
 }  // namespace
 
 void add_tasks(CLI::App& app, int& exit_code) {
@@ -146,10 +157,18 @@ void add_tasks(CLI::App& app, int& exit_code) {
   CLI::App* showing =
       tasks->add_subcommand("show", "Axes, tensors, rules and workloads of one task");
   showing->add_option("name", options->name, "Task")->required();
-  listing->fallthrough();
-  showing->fallthrough();
-  tasks->callback([options, showing, &exit_code] {
-    exit_code = showing->parsed() ? show(*options) : list(*options);
+  CLI::App* linting = tasks->add_subcommand(
+      "lint", "Admits workloads whose comparison rejects null kernels and whose inputs all matter");
+  linting->add_option("name", options->name, "Task");
+  linting->add_flag("--all", options->all, "All tasks");
+  linting->add_option("--write", options->write,
+                      "Task folder in which reports are stored beside the workloads");
+  for (CLI::App* verb : {listing, showing, linting}) verb->fallthrough();
+  tasks->callback([options, showing, linting, &exit_code] {
+    if (linting->parsed())
+      exit_code = lint_tasks(*options);
+    else
+      exit_code = showing->parsed() ? show(*options) : list(*options);
   });
 }
 

@@ -38,7 +38,7 @@ Client::~Client() = default;
 Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&&) noexcept = default;
 
-Result<Client> Client::create(const std::string& url, ClientOptions options) {
+Result<Client> Client::create(const std::string& url, const ClientOptions& options) {
   const size_t host = url.starts_with("http://") ? 7 : url.starts_with("https://") ? 8 : 0;
   const size_t slash = std::min(url.find('/', host), url.size());
   if (host == 0 || slash == host || slash + 1 < url.size())

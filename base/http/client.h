@@ -27,7 +27,7 @@ struct ClientOptions {
 class Client {
  public:
   // "http://host:port", or https. An error when it is not such a URL.
-  static Result<Client> create(const std::string& url, ClientOptions options);
+  static Result<Client> create(const std::string& url, const ClientOptions& options);
   ~Client();
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;

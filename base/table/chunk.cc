@@ -18,7 +18,8 @@ void widen(const void* data, size_t count, std::vector<uint64_t>& storage) {
   storage.resize(count);
   const auto* from = static_cast<const Narrow*>(data);
   for (size_t i = 0; i < count; ++i) {
-    const Wide wide = static_cast<Wide>(from[i]);
+    // A narrow type is a number here, never a character.
+    const Wide wide = static_cast<Wide>(from[i]);  // NOLINT(bugprone-signed-char-misuse)
     std::memcpy(&storage[i], &wide, sizeof wide);
   }
 }

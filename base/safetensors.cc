@@ -2,6 +2,7 @@
 
 #include "base/safetensors.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -116,8 +117,14 @@ Result<Done> write_safetensors(const std::string& path,
                                const std::map<std::string, std::string>& metadata) {
   Json header = Json::object();
   for (const auto& [key, value] : metadata) header[kMetadata][key] = value;
+  // Wide elements first: there are no gaps, so only then does every tensor lie at a multiple of its
+  // element's size for those who map the file.
+  std::vector<std::pair<std::string, TensorView>> order(tensors.begin(), tensors.end());
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return safetensors_type_size(a.second.type) > safetensors_type_size(b.second.type);
+  });
   std::string data;
-  for (const auto& [name, view] : tensors) {
+  for (const auto& [name, view] : order) {
     const uint64_t element = safetensors_type_size(view.type);
     if (element == 0 || byte_count(element, view.shape) != view.bytes.size())
       return Error("tensor " + name + " has a type and shape that do not fit its bytes");

@@ -14,6 +14,9 @@ namespace {
 
 // A shell's convention, which bubblewrap follows: ended by a signal is 128 + its number.
 constexpr int kSignalBase = 128;
+// For running `true`. A sandbox that is slow on a busy machine is not one that is missing: what is
+// found out once decides how all candidates are run.
+constexpr double kTrySeconds = 300;
 constexpr const char* kTemporaryBytes = "268435456";  // of each temporary folder in memory
 
 using Arguments = std::vector<std::string>;
@@ -25,18 +28,6 @@ void append(Arguments& arguments, std::initializer_list<std::string> more) {
 bool is_folder(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_directory(path, ignored);
-}
-
-std::vector<std::string> gpu_devices() {
-  std::vector<std::string> devices;
-  DIR* folder = opendir("/dev");
-  if (folder == nullptr) return devices;
-  while (const dirent* entry = readdir(folder)) {
-    if (std::string_view(entry->d_name).starts_with("nvidia"))
-      devices.push_back(std::string("/dev/") + entry->d_name);
-  }
-  closedir(folder);
-  return devices;
 }
 
 // What programs and compilers need of a system. On a merged system /bin and the like are links.
@@ -56,7 +47,6 @@ void show_programs(Arguments& arguments) {
   // Files in memory count as nobody's, so what they may hold is bounded here.
   for (const char* folder : {"/tmp", "/dev/shm"})
     append(arguments, {"--size", kTemporaryBytes, "--tmpfs", folder});
-  append(arguments, {"--remount-ro", "/dev"});
 }
 
 void show_system(Arguments& arguments, const Sandbox& sandbox) {
@@ -79,14 +69,14 @@ Arguments wrapper(const Sandbox& sandbox) {
   // Root without capabilities still owns the kernel's settings, and bubblewrap leaves them open.
   for (const char* settings : {"/proc/sys", "/proc/sysrq-trigger"})
     append(arguments, {"--ro-bind-try", settings, settings});
-  if (sandbox.gpu)
-    for (const std::string& device : gpu_devices())
-      append(arguments, {"--dev-bind", device, device});
+  for (const std::string& device : sandbox.devices)
+    append(arguments, {"--dev-bind", device, device});
   for (const std::string& folder : sandbox.readable)
     append(arguments, {"--ro-bind", folder, folder});
   for (const std::string& folder : sandbox.writable) append(arguments, {"--bind", folder, folder});
-  // What is left of the root itself: the folders that mounts hang on.
-  if (sandbox.view == Sandbox::View::Programs) append(arguments, {"--remount-ro", "/"});
+  // What is left of the root and of /dev themselves: the folders that mounts hang on.
+  if (sandbox.view == Sandbox::View::Programs)
+    append(arguments, {"--remount-ro", "/dev", "--remount-ro", "/"});
   return arguments;
 }
 
@@ -115,7 +105,7 @@ std::string own_jailer() {
 
 // Why a program cannot run sandboxes; empty when it can.
 std::string problem_with(const std::string& jailer) {
-  const Command command{.arguments = {"true"}, .limits = {.seconds = 20}};
+  const Command command{.arguments = {"true"}, .limits = {.seconds = kTrySeconds}};
   const Result<ProcessOutcome> outcome = run(wrap(command, {}, find_program("true"), jailer));
   if (!outcome.ok()) return outcome.error().message();
   if (outcome->passed()) return "";
@@ -123,41 +113,62 @@ std::string problem_with(const std::string& jailer) {
   return detail.empty() ? outcome->describe() : detail;
 }
 
+SandboxSupport tried(SandboxSupport support, const std::string& missing) {
+  support.reason = support.jailer.empty() ? missing : problem_with(support.jailer);
+  support.available = support.reason.empty();
+  return support;
+}
+
+SandboxSupport own_namespaces() {
+  return tried({.jailer = own_jailer(), .kind = "namespaces"},
+               "weft-jail is missing beside this program");
+}
+SandboxSupport bubblewrap() {
+  return tried({.jailer = find_program("bwrap"), .kind = "bubblewrap"},
+               "bubblewrap is not installed (Debian package bubblewrap)");
+}
+
 // WEFT_SANDBOX=bubblewrap or own leaves no choice; a test of the other one says so.
-SandboxSupport try_sandbox() {
+SandboxSupport try_sandbox(SandboxSupport (*first)(), SandboxSupport (*second)()) {
   const char* named = std::getenv("WEFT_SANDBOX");
   const std::string_view only = named == nullptr ? "" : named;
-  SandboxSupport support;
-  if (only != "own") {
-    support = {.jailer = find_program("bwrap"), .kind = "bubblewrap"};
-    support.reason = support.jailer.empty()
-                         ? "bubblewrap is not installed (Debian package bubblewrap)"
-                         : problem_with(support.jailer);
-    if (support.reason.empty()) {
-      support.available = true;
-      return support;
-    }
-    support.reason = "bubblewrap: " + support.reason;
-  }
-  if (only == "bubblewrap") return support;
-  const std::string before = support.reason.empty() ? "" : support.reason + "; ";
-  support = {.jailer = own_jailer(), .kind = "namespaces"};
-  support.reason = support.jailer.empty() ? "weft-jail is missing beside this program"
-                                          : problem_with(support.jailer);
-  support.available = support.reason.empty();
-  if (!support.available) support.reason = before + "own namespaces: " + support.reason;
-  return support;
+  if (only == "own") return own_namespaces();
+  if (only == "bubblewrap") return bubblewrap();
+  SandboxSupport one = first();
+  if (one.available) return one;
+  SandboxSupport other = second();
+  if (!other.available)
+    other.reason = one.kind + ": " + one.reason + "; " + other.kind + ": " + other.reason;
+  return other;
 }
 
 }  // namespace
 
-const SandboxSupport& sandbox_support() {
-  static const SandboxSupport support = try_sandbox();
+std::vector<std::string> gpu_devices() {
+  std::vector<std::string> devices;
+  DIR* folder = opendir("/dev");
+  if (folder == nullptr) return devices;
+  while (const dirent* entry = readdir(folder)) {
+    if (std::string_view(entry->d_name).starts_with("nvidia"))
+      devices.push_back(std::string("/dev/") + entry->d_name);
+  }
+  closedir(folder);
+  return devices;
+}
+
+const SandboxSupport& sandbox_support(bool with_devices) {
+  // Commands on a GPU take seconds, so the price of a sandbox is nothing there, and bubblewrap is
+  // the one that has been seen to show a GPU to them (tests/gpu/results).
+  if (with_devices) {
+    static const SandboxSupport support = try_sandbox(bubblewrap, own_namespaces);
+    return support;
+  }
+  static const SandboxSupport support = try_sandbox(own_namespaces, bubblewrap);
   return support;
 }
 
 Result<SandboxedOutcome> run_sandboxed(const Command& command, const Sandbox& sandbox) {
-  const SandboxSupport& support = sandbox_support();
+  const SandboxSupport& support = sandbox_support(!sandbox.devices.empty());
   if (!support.available) {
     return SandboxedOutcome{
         .outcome = TRY(run(command)), .sandboxed = false, .reason = support.reason};

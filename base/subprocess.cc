@@ -18,6 +18,7 @@
 #include <filesystem>
 
 #include "base/descriptor.h"
+#include "base/folder_size.h"
 #include "base/process_keeper.h"
 #include "base/process_tree.h"
 
@@ -174,10 +175,14 @@ bool receive(int status, Reports& reports) {
   return true;
 }
 
-std::optional<Ending> limit_passed(const ProcessLimits& limits, const TreeUse& use) {
+std::optional<Ending> limit_passed(const Command& command, const TreeUse& use) {
+  const ProcessLimits& limits = command.limits;
   if (limits.resident_bytes != 0 && use.resident_bytes > limits.resident_bytes)
     return Ending::TooMuchMemory;
   if (limits.processes != 0 && use.processes > limits.processes) return Ending::TooManyProcesses;
+  if (limits.folder_bytes != 0 &&
+      bytes_in(command.limited_folder, limits.folder_bytes) > limits.folder_bytes)
+    return Ending::TooMuchWritten;
   return std::nullopt;
 }
 
@@ -200,7 +205,7 @@ std::optional<Ending> attend(Watch& watch, const Command& command, Feeder& input
     if (!ending && !watch.started.open() && now >= next_sample) {
       const TreeUse use = use_below(watch.keeper);
       sampled_peak = std::max(sampled_peak, use.largest_resident_bytes);
-      ending = limit_passed(limits, use);
+      ending = limit_passed(command, use);
       next_sample = now + kSampleInterval;
     }
     if (!ending && limits.seconds > 0 &&
@@ -390,6 +395,8 @@ std::string ProcessOutcome::describe() const {
       return "used more than " + std::to_string(limits.resident_bytes >> 20) + " MiB of memory";
     case Ending::Cancelled:
       return "was cancelled";
+    case Ending::TooMuchWritten:
+      return "wrote more than " + std::to_string(limits.folder_bytes >> 20) + " MiB of files";
     case Ending::TooManyProcesses:
       return "started more than " + std::to_string(limits.processes) + " processes";
   }

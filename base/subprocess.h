@@ -27,6 +27,7 @@ struct ProcessLimits {
   uint64_t cpu_seconds = 0;          // of each process
   uint64_t file_bytes = 0;           // largest file that the program may write
   uint64_t processes = 0;            // alive at once, the program included; sampled
+  uint64_t folder_bytes = 0;         // in the files of Command::limited_folder; sampled
 };
 
 enum class Streams : uint8_t {
@@ -45,6 +46,7 @@ struct Command {
   Streams streams = Streams::Captured;
   uint64_t kept_output_bytes = 1 << 20;  // of each stream, from its start
   ProcessLimits limits;
+  std::string limited_folder;  // see ProcessLimits::folder_bytes
   // Once it is true, everything is killed. Lives as long as the run.
   const std::atomic<bool>* cancel = nullptr;
 };
@@ -55,6 +57,7 @@ enum class Ending : uint8_t {
   TimedOut,   // this and those below: killed by us for going over the limit
   TooMuchMemory,
   TooManyProcesses,
+  TooMuchWritten,
   Cancelled,  // because Command::cancel said so
 };
 

@@ -150,6 +150,22 @@ TEST(Subprocess, StopsAtTheNumberOfProcesses) {
   EXPECT_EQ(run_or_fail(command).ending, Ending::TooManyProcesses);
 }
 
+TEST(Subprocess, StopsAtTheSizeOfAFolder) {
+  const TemporaryDirectory folder = TemporaryDirectory::create("test").value();
+  // 16 files of 1 MiB are over the limit, though each alone is far below it; then it waits.
+  Command command = shell("cd " + folder.path() +
+                          "; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do "
+                          "head -c 1048576 /dev/zero > f$i; done; sleep 60");
+  command.limits = {.seconds = 60, .folder_bytes = 8 << 20};
+  command.limited_folder = folder.path();
+  const ProcessOutcome outcome = run_or_fail(command);
+  EXPECT_EQ(outcome.ending, Ending::TooMuchWritten);
+  EXPECT_EQ(outcome.describe(), "wrote more than 8 MiB of files");
+  command.limits.folder_bytes = 64 << 20;
+  command.arguments = {"true"};
+  EXPECT_TRUE(run_or_fail(command).passed());
+}
+
 TEST(Subprocess, RefusesFilesBeyondTheLimit) {
   const TemporaryDirectory folder = TemporaryDirectory::create("test").value();
   Command command{
@@ -202,6 +218,11 @@ TEST(Subprocess, SaysWhenTheWorkingDirectoryIsMissing) {
 }
 
 TEST(Subprocess, RunsSeveralAtOnceWithoutMixingThem) {
+#ifdef __SANITIZE_THREAD__
+  // The keeper is made by a plain clone. The sanitizer does not see it, takes the copy's
+  // descriptors for those of other threads, and may wait there for locks that nobody holds.
+  GTEST_SKIP() << "the thread sanitizer cannot follow a copy of a process with several threads";
+#endif
   std::vector<std::thread> workers;
   std::vector<std::string> outputs(8);
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -16,8 +16,12 @@ namespace fs = std::filesystem;
 
 Result<TemporaryDirectory> TemporaryDirectory::create(const std::string& purpose) {
   const char* parent = std::getenv("TMPDIR");
-  std::string path = std::string(parent != nullptr && *parent != '\0' ? parent : "/tmp") +
-                     "/weft-" + purpose + "-XXXXXX";
+  return create_in(parent != nullptr && *parent != '\0' ? parent : "/tmp", purpose);
+}
+
+Result<TemporaryDirectory> TemporaryDirectory::create_in(const std::string& parent,
+                                                         const std::string& purpose) {
+  std::string path = parent + "/weft-" + purpose + "-XXXXXX";
   if (mkdtemp(path.data()) == nullptr)
     return Error("cannot create a temporary folder " + path + ": " + std::strerror(errno),
                  "set TMPDIR to a folder that can be written");

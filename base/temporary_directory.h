@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A folder of our own under TMPDIR (or /tmp) that goes away, with all in it, when its owner does.
+// A folder of our own under TMPDIR (or /tmp), or where its owner says, that goes away, with all in
+// it, when its owner does.
 #pragma once
 
 #include <string>
@@ -13,6 +14,8 @@ class TemporaryDirectory {
  public:
   // `purpose` becomes part of the name, so that a leftover explains itself.
   static Result<TemporaryDirectory> create(const std::string& purpose);
+  static Result<TemporaryDirectory> create_in(const std::string& parent,
+                                              const std::string& purpose);
 
   TemporaryDirectory(TemporaryDirectory&& other) noexcept;
   TemporaryDirectory& operator=(TemporaryDirectory&& other) noexcept;

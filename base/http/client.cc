@@ -29,7 +29,8 @@ struct Client::Connection {
                    "is the server running there?");
     return Answer{.status = result->status,
                   .body = result->body,
-                  .retry_after = result->get_header_value("Retry-After")};
+                  .retry_after = result->get_header_value("Retry-After"),
+                  .content_type = result->get_header_value("Content-Type")};
   }
 };
 
@@ -58,6 +59,32 @@ Result<Answer> Client::get(const std::string& path) {
 Result<Answer> Client::post(const std::string& path, const std::string& json) {
   return connection_->answer(
       connection_->client.Post(path, connection_->headers, json, "application/json"));
+}
+
+Result<Answer> Client::post(const std::string& path, const std::string& json,
+                            const std::function<bool(std::string_view)>& on_part) {
+  constexpr size_t kLongestRefusal = size_t{1} << 20;
+  int status = 0;
+  std::string refusal;
+  httplib::Request request;
+  request.method = "POST";
+  request.path = path;
+  request.headers = connection_->headers;
+  request.set_header("Content-Type", "application/json");
+  request.body = json;
+  request.response_handler = [&](const httplib::Response& response) {
+    status = response.status;
+    return true;
+  };
+  request.content_receiver = [&](const char* data, size_t size, uint64_t, uint64_t) {
+    const std::string_view part(data, size);
+    if (status < 300) return on_part(part);
+    refusal.append(part.substr(0, kLongestRefusal - std::min(kLongestRefusal, refusal.size())));
+    return true;
+  };
+  Answer answer = TRY(connection_->answer(connection_->client.send(request)));
+  answer.body = std::move(refusal);
+  return answer;
 }
 
 Result<Answer> Client::remove(const std::string& path) {

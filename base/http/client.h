@@ -3,8 +3,10 @@
 // An HTTP client for one server. One object serves one thread at a time and keeps its connection.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@ struct Answer {
   int status = 0;
   std::string body;
   std::string retry_after;  // the header's value; empty when absent
+  std::string content_type;
 };
 
 struct ClientOptions {
@@ -35,6 +38,11 @@ class Client {
   // The path may carry a query. An error means that no answer came.
   Result<Answer> get(const std::string& path);
   Result<Answer> post(const std::string& path, const std::string& json);
+  // The body of a success goes to `on_part` as it comes, and is empty in the answer. An error also
+  // when the connection ends before the body does, or when `on_part` wants no more and returns
+  // false.
+  Result<Answer> post(const std::string& path, const std::string& json,
+                      const std::function<bool(std::string_view)>& on_part);
   Result<Answer> remove(const std::string& path);
 
  private:

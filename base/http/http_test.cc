@@ -102,6 +102,17 @@ TEST(Http, ATakenPortIsAnError) {
   EXPECT_FALSE(Server::create({.port = first}, {}).ok());
 }
 
+// 192.0.2.1 is for documentation (RFC 5737): no machine has it. A name with a space is none.
+TEST(Http, AHostThatIsNotThisMachineIsAnErrorThatNamesTheHost) {
+  for (const char* host : {"192.0.2.1", "no such host"}) {
+    const auto server = Server::create({.host = host}, {});
+    ASSERT_FALSE(server.ok()) << host;
+    const Diagnostic& said = server.error().diagnostics.front();
+    EXPECT_NE(said.message.find(host), std::string::npos) << said.message;
+    EXPECT_NE(said.hint.find("--host"), std::string::npos) << said.hint;
+  }
+}
+
 TEST(Http, NobodyThereIsAnErrorWithAHint) {
   const auto answer = Client::create("http://127.0.0.1:1", {})->get("/");
   ASSERT_FALSE(answer.ok());

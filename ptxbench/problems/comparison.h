@@ -15,40 +15,22 @@
 #include "ptxbench/problems/definition.h"
 #include "ptxbench/problems/mask.h"
 #include "ptxbench/problems/tensor.h"
+#include "ptxbench/problems/tolerance.h"
 
 namespace weft::problems {
-
-struct Tolerance {
-  enum class Kind : uint8_t {
-    MatchedRatio,  // |error| <= absolute + relative |expected| for matched_ratio of the elements
-    RelativeNorm,  // norm of the error <= norm_limit times the norm of the expected values
-  };
-  Kind kind = Kind::MatchedRatio;
-  double absolute = 1e-2, relative = 1e-2;
-  double matched_ratio = 0.999;
-  double norm_limit = 1e-2;
-  // However few the wrong elements are, none may be wrong by more than this many tolerances (taken
-  // at the root mean square of the tensor), so that one wrong row of thousands is seen.
-  double outlier_factor = 10;
-  // RelativeNorm only: the same bound for each row (last axis), where most of a tensor could hide
-  // it.
-  double row_norm_limit = 0.1;
-};
-
-// From the tag "tolerance.<output>:"; gradients get twice the norm, since bfloat16 rounds both P
-// and dS.
-Result<Tolerance> tolerance_of(const Definition& definition, const TensorSpec& output);
 
 struct Comparison {
   bool passed = false;
   std::string reason;  // why not; empty when passed
   int64_t elements = 0;
-  int64_t mismatched = 0;  // elements outside absolute + relative |expected|
-  int64_t non_finite = 0;
-  int64_t untouched = 0;  // wrong elements that still hold the poison
+  int64_t mismatched = 0;         // elements outside absolute + relative |expected|
+  int64_t non_finite = 0;         // where a finite number is expected
+  int64_t missed_infinities = 0;  // where an infinity is expected and something else stands
+  int64_t untouched = 0;          // wrong elements that still hold the poison
   double max_absolute_error = 0;
   double max_relative_error = 0;  // relative to max(|expected|, absolute tolerance)
   double relative_norm = 0;
+  double worst_row_norm = 0;       // of a row's error, relative to the row
   std::vector<int64_t> first_bad;  // index of the first wrong element
   double first_expected = 0, first_actual = 0;
   // The wrong elements lie in rows first ... last and columns first ... last (columns: last axis).

@@ -59,6 +59,24 @@ TEST(Comparison, NeverAcceptsNanOrInfinity) {
   }
 }
 
+// One element of 8192: a ratio of matches alone would let it pass.
+TEST(Comparison, AcceptsOnlyTheInfinityThatIsExpected) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> wanted = values();
+  wanted[2 * kColumns + 5] = -kInfinity;
+  for (const Tolerance& tolerance : {Tolerance{}, norm()}) {
+    EXPECT_TRUE(compare(stored(wanted), wanted, tolerance, 0x7b).passed);
+    for (const float bad : {0.0f, -3e38f, kInfinity, std::nanf("")}) {
+      std::vector<float> got = wanted;
+      got[2 * kColumns + 5] = bad;
+      const Comparison result = compare(stored(got), wanted, tolerance, 0x7b);
+      EXPECT_FALSE(result.passed) << bad;
+      EXPECT_EQ(result.missed_infinities, 1);
+      EXPECT_EQ(result.first_bad, (std::vector<int64_t>{2, 5}));
+    }
+  }
+}
+
 TEST(Comparison, RejectsZerosMeansAndOneWrongRow) {
   std::vector<float> zeros(values().size(), 0.0f);
   std::vector<float> row = values();

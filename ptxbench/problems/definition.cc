@@ -41,8 +41,14 @@ Result<TensorSpec> read_tensor(const std::string& name, const Node& node,
   TensorSpec spec;
   spec.name = name;
   spec.description = TRY(optional_text(node, "description"));
-  const Node shape = TRY(node.member("shape"));
-  for (const Node& extent : TRY(shape.elements())) {
+  // A shape of null declares a scalar; a missing one is an oversight.
+  const bool scalar = node.json().contains("shape") && !node.has("shape");
+  std::vector<Node> extents;
+  if (!scalar) {
+    const Node shape = TRY(node.member("shape"));
+    extents = TRY(shape.elements());
+  }
+  for (const Node& extent : extents) {
     const std::string axis = TRY(extent.text());
     if (definition.find_axis(axis) == nullptr) {
       return extent.error(fmt::format("shape names an axis that is not declared: \"{}\"", axis),

@@ -22,9 +22,11 @@ struct Axis {
 
 struct TensorSpec {
   std::string name;
-  std::vector<std::string> shape;  // axis names
+  std::vector<std::string> shape;  // axis names; empty for a scalar, which is passed by value
   DType dtype = DType::Float32;
   std::string description;
+
+  bool scalar() const { return shape.empty(); }
 };
 
 struct Definition {

@@ -3,8 +3,8 @@
 // C = A * transpose(B). Products of bfloat16 numbers are exact in float32, so only the sums round:
 // about 1e-6 relative to the sum of magnitudes, four digits below the tolerance.
 #include "base/parallel.h"
+#include "ptxbench/problems/family.h"
 #include "ptxbench/problems/product.h"
-#include "ptxbench/problems/reference.h"
 
 namespace weft::problems {
 namespace {
@@ -21,11 +21,23 @@ std::vector<float> gemm(const Tensor& a, const Tensor& b) {
   return {c.begin(), c.end()};
 }
 
+std::vector<float> modelled_gemm(const Model& model, const Tensor& a, const Tensor& b) {
+  const int64_t m = a.shape[0], n = b.shape[0], k = a.shape[1];
+  const std::vector<float> left = rounded(to_float(a), model.operands);
+  const std::vector<float> right = rounded(to_float(b), model.operands);
+  std::vector<float> c(static_cast<size_t>(m * n));
+  each_in_parallel(m, [&](int64_t row) {
+    model_product(model.order, 1, n, k, {&left[row * k], k, 1}, {right.data(), 1, k}, &c[row * n]);
+  });
+  return c;
+}
+
 }  // namespace
 
-Expected gemm_reference(const Task&, const std::vector<Tensor>& inputs, Sums sums) {
-  return {sums == Sums::Float64 ? gemm<double>(inputs[0], inputs[1])
-                                : gemm<float>(inputs[0], inputs[1])};
+Expected gemm_reference(const Task&, const std::vector<Tensor>& inputs, const Arithmetic& how) {
+  if (how.model != nullptr) return {modelled_gemm(*how.model, inputs[0], inputs[1])};
+  return {how.sums == Sums::Float64 ? gemm<double>(inputs[0], inputs[1])
+                                    : gemm<float>(inputs[0], inputs[1])};
 }
 
 }  // namespace weft::problems

@@ -56,7 +56,7 @@ LintCheck must_reject(const Subject& subject, size_t output, const std::string& 
 double mean_of(const std::vector<float>& values, const Mask& mask) {
   double sum = 0, count = 0;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (!mask.empty() && mask[i] != 0) continue;
+    if ((!mask.empty() && mask[i] != 0) || std::isinf(values[i])) continue;
     sum += static_cast<double>(values[i]);
     count += 1;
   }
@@ -66,7 +66,8 @@ double mean_of(const std::vector<float>& values, const Mask& mask) {
 // Each row is the mean of all rows: the best that a kernel can do without looking at the row.
 std::vector<float> mean_row(const std::vector<float>& values, size_t width) {
   std::vector<double> sums(width);
-  for (size_t i = 0; i < values.size(); ++i) sums[i % width] += static_cast<double>(values[i]);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!std::isinf(values[i])) sums[i % width] += static_cast<double>(values[i]);
   std::vector<float> rows(values.size());
   const double count = static_cast<double>(values.size()) / static_cast<double>(width);
   for (size_t i = 0; i < values.size(); ++i) rows[i] = static_cast<float>(sums[i % width] / count);
@@ -94,7 +95,10 @@ void copies_of_inputs(const Subject& subject, std::vector<LintCheck>& checks) {
   for (size_t i = 0; i < subject.outputs().size(); ++i) {
     for (const Tensor& input : subject.inputs) {
       const std::vector<float> source = to_float(input);
-      if (source.empty()) continue;
+      // A definition may say that an output is a copy; the other outputs must tell kernels apart.
+      const std::string_view copied =
+          subject.task.definition.tag("copy." + subject.outputs()[i].name);
+      if (source.empty() || copied == input.name) continue;
       std::vector<float> copy(subject.expected[i].size());
       for (size_t e = 0; e < copy.size(); ++e) copy[e] = source[e % source.size()];
       checks.push_back(must_reject(subject, i, "a copy of " + input.name, copy));
@@ -102,30 +106,48 @@ void copies_of_inputs(const Subject& subject, std::vector<LintCheck>& checks) {
   }
 }
 
-// The reference with one input zeroed: attention over zero queries is the mean of V.
+// The reference with elements `first` and up of one input zeroed.
+Result<LintCheck> without_part(Subject& subject, Tensor& input, int64_t first,
+                               const std::string& kernel) {
+  const std::vector<std::byte> kept = input.bytes;
+  std::fill(input.bytes.begin() + first * static_cast<int64_t>(byte_size(input.dtype)),
+            input.bytes.end(), std::byte{0});
+  Result<Expected> without = reference(subject.task, subject.inputs);
+  input.bytes = kept;
+  const Expected outputs = TRY(std::move(without));
+  // It need not show in every output: log-sum-exp does not depend on the values.
+  LintCheck seen{"null_kernel", "all outputs: " + kernel, false, "accepted"};
+  for (size_t i = 0; i < outputs.size() && !seen.passed; ++i) {
+    const Comparison result = judge(subject, i, outputs[i]);
+    seen.passed = !result.passed;
+    seen.detail = result.passed ? seen.detail : result.reason;
+  }
+  return seen;
+}
+
+// Attention over zero queries is the mean of V; a loop that ends early leaves out the last part.
 Result<Done> ignored_inputs(Subject& subject, std::vector<LintCheck>& checks) {
+  constexpr int64_t kParts = 8;
   for (Tensor& input : subject.inputs) {
     if (!is_floating(input.dtype)) continue;
-    const std::vector<std::byte> kept = input.bytes;
-    std::fill(input.bytes.begin(), input.bytes.end(), std::byte{0});
-    Result<Expected> without = reference(subject.task, subject.inputs);
-    input.bytes = kept;
-    const Expected outputs = TRY(std::move(without));
-    // It need not show in every output: log-sum-exp does not depend on the values.
-    LintCheck seen{"null_kernel", "all outputs: the right answer to " + input.name + " = 0", false,
-                   "accepted"};
-    for (size_t i = 0; i < outputs.size() && !seen.passed; ++i) {
-      const Comparison result = judge(subject, i, outputs[i]);
-      seen.passed = !result.passed;
-      seen.detail = result.passed ? seen.detail : result.reason;
-    }
-    checks.push_back(std::move(seen));
+    checks.push_back(
+        TRY(without_part(subject, input, 0, "the right answer to " + input.name + " = 0")));
+    const int64_t count = input.count();
+    if (count < kParts) continue;
+    checks.push_back(TRY(without_part(subject, input, count - count / kParts,
+                                      "the last eighth of " + input.name + " left out")));
   }
   return Done{};
 }
 
 Result<Done> influences(Subject& subject, std::vector<LintCheck>& checks) {
-  const std::vector<Tensor> others = TRY(make_inputs(subject.task, subject.seed + 1, 0));
+  std::vector<Tensor> others = TRY(make_inputs(subject.task, subject.seed + 1, 0));
+  for (size_t i = 0; i < others.size(); ++i) {
+    // A scalar has one value, so it is tried with another.
+    const TensorSpec& spec = subject.task.definition.inputs[i];
+    if (spec.scalar() && is_floating(spec.dtype))
+      others[i] = from_float(spec.name, spec.dtype, {}, {1.5f * to_float(others[i])[0]});
+  }
   for (size_t i = 0; i < subject.inputs.size(); ++i) {
     LintCheck check{"influence", "input " + subject.inputs[i].name, false,
                     "no output changes beyond its tolerance when this input changes"};
@@ -171,6 +193,7 @@ void outputs_themselves(const Subject& subject, std::vector<LintCheck>& checks) 
     double square = 0, deviation = 0;
     for (size_t e = 0; e < want.size(); ++e) {
       if (!subject.masks[i].empty() && subject.masks[i][e] != 0) continue;
+      if (std::isinf(want[e])) continue;  // an empty row, which is compared by itself
       sizes.push_back(std::abs(want[e]));
       square += double{want[e]} * want[e];
       deviation += (want[e] - mean) * (want[e] - mean);
@@ -224,7 +247,7 @@ Result<Task> shrunk(const Definition& definition, const Workload& workload, doub
   Overrides overrides = TRY(reduced_axes(definition, workload));
   Task task = TRY(resolve(definition, workload, overrides));
   bool smaller = true;
-  while (smaller && floating_point_operations(task).value_or(0) > operations) {
+  while (smaller && reference_cost(task).value_or(0) > operations) {
     // The longest axis by workload that the constraints allow to be halved.
     std::vector<std::pair<int64_t, std::string>> axes;
     for (const auto& [axis, value] : workload.axes) axes.emplace_back(task.axis(axis), axis);
@@ -255,7 +278,8 @@ Result<Admission> lint_task(const Task& task, uint64_t seed) {
   admission.definition = task.definition.name;
   admission.axes = task.axes;
   admission.workloads = {task.workload.uuid};
-  Subject subject{task, seed, TRY(make_inputs(task, seed, 0)), {}, {}, {}};
+  Subject subject{task, seed, {}, {}, {}, {}};
+  subject.inputs = TRY(make_inputs(task, seed, 0));
   subject.expected = TRY(reference(task, subject.inputs));
   for (const TensorSpec& output : task.definition.outputs) {
     subject.masks.push_back(TRY(mask_of(task, output)));
@@ -274,10 +298,10 @@ Result<Admission> lint_task(const Task& task, uint64_t seed) {
 
 Result<std::vector<Admission>> lint_definition(const Definition& definition,
                                                const std::vector<Workload>& workloads,
-                                               uint64_t seed) {
+                                               uint64_t seed, double operations) {
   std::vector<Admission> admissions;
   for (const Workload& workload : workloads) {
-    const Task task = TRY(shrunk(definition, workload, kLintOperations));
+    const Task task = TRY(shrunk(definition, workload, operations));
     const auto same =
         std::find_if(admissions.begin(), admissions.end(),
                      [&](const Admission& admission) { return admission.axes == task.axes; });

@@ -31,7 +31,7 @@ struct Admission {
   bool admitted() const;
 };
 
-// What one run may cost, in floating-point operations of one reference; a run takes about a dozen.
+// What one run may cost, in operations of one reference; a run takes about a dozen.
 constexpr double kLintOperations = 1.5e9;
 
 // The task with the axes of the tag "reduced:" and, where that is not enough, the longest axis by
@@ -41,10 +41,10 @@ Result<Task> shrunk(const Definition& definition, const Workload& workload, doub
 // One run at the task's own axes.
 Result<Admission> lint_task(const Task& task, uint64_t seed);
 
-// Every workload, shrunk to kLintOperations. The tag "reduced:" gives axes that only repeat the
+// Every workload, shrunk to `operations`. The tag "reduced:" gives axes that only repeat the
 // work (batch, heads, rows) small values. Workloads that come out alike share a run.
 Result<std::vector<Admission>> lint_definition(const Definition& definition,
                                                const std::vector<Workload>& workloads,
-                                               uint64_t seed);
+                                               uint64_t seed, double operations = kLintOperations);
 
 }  // namespace weft::problems

@@ -43,7 +43,14 @@ Result<Expected> reference(const Task& task, const std::vector<Tensor>& inputs, 
   const Family* family = TRY(family_of(task.definition));
   TRY(check_memory(task, sums));
   const std::lock_guard lock(reference_mutex);
-  return family->reference(task, inputs, sums);
+  return family->reference(task, inputs, {sums, nullptr});
+}
+
+Result<Expected> modelled(const Task& task, const std::vector<Tensor>& inputs, const Model& model) {
+  const Family* family = TRY(family_of(task.definition));
+  TRY(check_memory(task, Sums::Float32));
+  const std::lock_guard lock(reference_mutex);
+  return family->reference(task, inputs, {Sums::Float32, &model});
 }
 
 Result<Done> derive_inputs(const Task& task, std::vector<Tensor>& inputs) {
@@ -61,8 +68,17 @@ Result<Done> derive_inputs(const Task& task, std::vector<Tensor>& inputs) {
 
 std::optional<double> floating_point_operations(const Task& task) {
   const Result<const Family*> family = family_of(task.definition);
-  if (!family.ok()) return std::nullopt;
+  if (!family.ok() || (*family)->operations == nullptr) return std::nullopt;
+  // How many keys there are is then known to the contents alone.
+  for (const TensorSpec& spec : task.definition.inputs)
+    if (spec.name == "kv_last_page_len") return std::nullopt;
   return (*family)->operations(task);
+}
+
+std::optional<double> reference_cost(const Task& task) {
+  const Result<const Family*> family = family_of(task.definition);
+  if (!family.ok()) return std::nullopt;
+  return (*family)->cost(task);
 }
 
 std::optional<double> reference_bytes(const Task& task, Sums sums) {

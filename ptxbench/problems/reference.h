@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ptxbench/problems/model.h"
 #include "ptxbench/problems/tensor.h"
 #include "ptxbench/problems/workload.h"
 
@@ -25,12 +26,19 @@ enum class Sums : uint8_t { Float32, Float64 };
 Result<Expected> reference(const Task& task, const std::vector<Tensor>& inputs,
                            Sums sums = Sums::Float32);
 
+// What a kernel that computes like the model would give.
+Result<Expected> modelled(const Task& task, const std::vector<Tensor>& inputs, const Model& model);
+
 // Fills the inputs that come from a forward pass over the others.
 Result<Done> derive_inputs(const Task& task, std::vector<Tensor>& inputs);
 
 // Floating-point operations of the task by the usual count (2 a multiply-add; causal attention
-// counts the visible part). Nothing when the family is unknown.
+// counts the visible part). Nothing when the family is unknown or the count depends on
+// the lengths of sequences.
 std::optional<double> floating_point_operations(const Task& task);
+
+// What the reference costs, in operations of a matrix product: roughly, but for every family.
+std::optional<double> reference_cost(const Task& task);
 
 // Bytes that the reference needs beside the task's own tensors. Nothing when the family is unknown.
 std::optional<double> reference_bytes(const Task& task, Sums sums);

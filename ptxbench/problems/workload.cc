@@ -48,9 +48,13 @@ Result<Workload> read_workload(const Document& document, const Definition& defin
     const Node input = TRY(inputs.member(spec.name));
     const Node type = TRY(input.member("type"));
     const std::string kind = TRY(type.text());
-    if (kind != "random") {
-      return type.error(fmt::format("input kind is not supported: \"{}\"", kind),
-                        "inputs are generated afresh for every trial: use \"random\"");
+    if (kind == "scalar" && spec.scalar()) {
+      const Node value = TRY(input.member("value"));
+      workload.scalars[spec.name] = TRY(value.number());
+    } else if (kind != "random" || spec.scalar()) {
+      return type.error(fmt::format("input kind is not supported: \"{}\" ({})", kind, spec.name),
+                        "tensors are generated afresh for every trial: use \"random\"; an input "
+                        "without a shape is a \"scalar\" with a value");
     }
   }
   return workload;

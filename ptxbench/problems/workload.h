@@ -4,6 +4,7 @@
 // has a value: the sizes that inputs, references and comparisons work with.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ namespace weft::problems {
 struct Workload {
   std::string uuid;
   Axes axes;
+  std::map<std::string, double, std::less<>> scalars;  // values of scalar inputs
 };
 
 // JSON Lines: workload-only traces ({"definition", "workload", ...}) for this definition.

@@ -145,6 +145,7 @@ Status status_of(emulator::FaultKind kind) {
     case FaultKind::DivergentInstruction:
     case FaultKind::InvalidDescriptor:
     case FaultKind::InvalidInstruction:
+    case FaultKind::TensorMemory:
     case FaultKind::RegisterInFlight:
       return Status::IllegalInstruction;
     case FaultKind::Deadlock:

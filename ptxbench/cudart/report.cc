@@ -16,11 +16,10 @@
 
 #include "ptxbench/cudart/module.h"
 #include "ptxbench/cudart/process.h"
+#include "ptxbench/emulator/report_rows.h"
 
 namespace weft::cudart {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct KernelRow {
   KernelRuns runs;
@@ -39,56 +38,15 @@ Kept& kept() {
   return instance;
 }
 
-// Finds the function that an instruction stands in: its address lies inside the body.
-const ptx::Function* owner(const ptx::Module& module, const ptx::Instruction* instruction) {
-  for (const ptx::Function& function : module.functions) {
-    const auto* begin = reinterpret_cast<const std::byte*>(function.body.data());
-    const auto* end = begin + function.body.size() * sizeof(ptx::Statement);
-    const auto* at = reinterpret_cast<const std::byte*>(instruction);
-    if (at >= begin && at < end) return &function;
-  }
-  return nullptr;
-}
-
-std::string source_file(const ptx::Module& module, uint32_t index) {
-  for (const ptx::SourceFile& file : module.files)
-    if (file.index == index) return file.path;
-  return {};
-}
-
 void add(Rows& rows, const emulator::Program& program, const RunsByKernel& runs) {
   for (const auto& [name, run] : runs) {
     rows[name].runs.launches += run.launches;
     rows[name].runs.seconds += run.seconds;
   }
-  const ptx::Module& module = program.module();
-  for (const emulator::InstructionCount& count : program.counts()) {
-    if (count.warps == 0 || count.instruction == nullptr) continue;
-    const ptx::Instruction& instruction = *count.instruction;
-    const ptx::Function* function = owner(module, &instruction);
-    rows[function ? function->name : "(device functions)"].instructions.push_back(
-        {{"opcode", instruction.spelling()},
-         {"ptx_line", instruction.position.line},
-         {"source_file", source_file(module, instruction.line.file)},
-         {"source_line", instruction.line.line},
-         {"warps", count.warps},
-         {"lanes", count.lanes}});
+  for (auto& [name, instructions] : emulator::executed_instructions(program)) {
+    std::vector<Json>& all = rows[name].instructions;
+    for (Json& instruction : instructions) all.push_back(std::move(instruction));
   }
-}
-
-Json to_json(const emulator::Fault& fault) {
-  return {{"kind", emulator::name(fault.kind)},
-          {"message", fault.message},
-          {"kernel", fault.kernel},
-          {"block", fault.block},
-          {"thread", fault.thread},
-          {"ptx_line", fault.ptx_line},
-          {"instruction", fault.instruction},
-          {"source_file", fault.source_file},
-          {"source_line", fault.source_line},
-          {"address", fault.address},
-          {"notes", fault.notes},
-          {"text", emulator::format(fault)}};
 }
 
 }  // namespace
@@ -111,7 +69,7 @@ void write_report() {
   {
     const std::lock_guard lock(kept().mutex);
     rows = kept().finished;
-    if (kept().fault) fault = to_json(*kept().fault);
+    if (kept().fault) fault = emulator::to_json(*kept().fault);
   }
   each_loaded_program([&](const emulator::Program& program, const RunsByKernel& runs) {
     add(rows, program, runs);

@@ -53,7 +53,8 @@ struct Block {
   std::array<NamedBarrier, 16> barriers;
   uint32_t live_threads = 0;
   uint32_t threads = 0;
-  std::unique_ptr<FamilyState> warpgroups;  // ops/warpgroup_matrix.cc
+  std::unique_ptr<FamilyState> warpgroups;     // ops/warpgroup_matrix.cc
+  std::unique_ptr<FamilyState> tensor_memory;  // tensor_memory.h
   bool finished() const { return live_threads == 0; }
 };
 

@@ -3,6 +3,7 @@
 #include "ptxbench/emulator/code.h"
 
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <new>
 #include <utility>
@@ -59,19 +60,42 @@ std::optional<Program::Symbol> ProgramImage::find_variable(std::string_view name
   return found->second;
 }
 
+namespace {
+
+// Those of a function, by what Op::extra says.
+std::map<const void*, CountedExtra*> counted_extras(const FunctionCode& function) {
+  std::map<const void*, CountedExtra*> found;
+  for (const auto& extra : function.extras)
+    if (auto* counted = dynamic_cast<CountedExtra*>(extra.get()))
+      found[dynamic_cast<const void*>(extra.get())] = counted;
+  return found;
+}
+
+}  // namespace
+
 std::vector<InstructionCount> ProgramImage::counts() const {
   std::vector<InstructionCount> list;
-  for (const auto& function : functions)
+  for (const auto& function : functions) {
+    const std::map<const void*, CountedExtra*> counted = counted_extras(*function);
     for (size_t i = 0; i < function->instructions.size(); ++i) {
       const uint32_t counter = function->first_counter + function->counting_op[i];
-      list.push_back({function->instructions[i], warps_[counter].load(), lanes_[counter].load()});
+      InstructionCount count{function->instructions[i], warps_[counter].load(),
+                             lanes_[counter].load(), std::nullopt};
+      const auto extra = counted.empty()
+                             ? counted.end()
+                             : counted.find(function->ops[function->counting_op[i]].extra);
+      if (extra != counted.end()) count.operations = extra->second->operations.load();
+      list.push_back(count);
     }
+  }
   return list;
 }
 
 void ProgramImage::reset_counts() {
   for (auto& value : warps_) value = 0;
   for (auto& value : lanes_) value = 0;
+  for (const auto& function : functions)
+    for (const auto& [place, extra] : counted_extras(*function)) extra->operations = 0;
 }
 
 void ProgramImage::add_counts(const Tally& tally) {

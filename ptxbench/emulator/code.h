@@ -39,6 +39,12 @@ struct Extra {
   virtual ~Extra() = default;
 };
 
+// Of an instruction whose opcode does not tell how much it does: what all workers issued, added up
+// until the counts are reset.
+struct CountedExtra : Extra {
+  mutable std::atomic<uint64_t> operations{0};  // a multiply-add is two
+};
+
 // A parameter or return value of a device function: its place in the frame's local bytes, or, for
 // old-style register parameters, its slot.
 struct ParameterPlace {

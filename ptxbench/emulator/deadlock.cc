@@ -11,6 +11,7 @@
 #include "ptxbench/emulator/lowering.h"
 #include "ptxbench/emulator/mbarrier.h"
 #include "ptxbench/emulator/scheduler.h"
+#include "ptxbench/emulator/tensor_memory.h"
 
 namespace weft::emulator {
 
@@ -42,6 +43,9 @@ std::string describe_wait(const Block& block, const Split& s) {
       return fmt::format("waits for lanes {:#010x} of its warp", s.wait_object);
     case Split::Wait::Warpgroup:
       return "waits for the other warps of its warpgroup to issue the same wgmma";
+    case Split::Wait::Other:
+      return fmt::format("waits for {} columns of tensor memory, {} of {} are taken", s.wait_object,
+                         s.wait_detail, kTensorColumns);
     default:
       return s.waiting || s.stalled ? "waits" : "runs";
   }

@@ -24,6 +24,8 @@ std::string_view name(FaultKind kind) {
       return "invalid descriptor";
     case FaultKind::InvalidInstruction:
       return "invalid operands";
+    case FaultKind::TensorMemory:
+      return "misuse of tensor memory";
     case FaultKind::RegisterInFlight:
       return "register of a wgmma in flight";
     case FaultKind::Trap:

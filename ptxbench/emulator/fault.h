@@ -20,6 +20,7 @@ enum class FaultKind : uint8_t {
   DivergentInstruction,  // an .aligned instruction reached by part of a warp
   InvalidDescriptor,     // wgmma or tensor-map descriptor that the hardware would refuse
   InvalidInstruction,    // operands outside what the instruction allows
+  TensorMemory,          // columns nobody allocated, lanes out of reach, too early for the commit
   RegisterInFlight,      // a register that a wgmma not waited for reads or writes
   Trap,                  // trap, brkpt
   Assertion,             // __assertfail

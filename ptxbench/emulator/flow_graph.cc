@@ -2,8 +2,6 @@
 
 #include "ptxbench/emulator/flow_graph.h"
 
-#include <algorithm>
-
 #include "ptxbench/isa/form.h"
 
 namespace weft::emulator {
@@ -16,29 +14,6 @@ bool ends_path(const ptx::Instruction& i) {
 bool is_branch(const ptx::Instruction& i) {
   return i.opcode == "bra" || i.opcode == "brx";
 }
-
-// The registers of a function as bits.
-class RegisterSet {
- public:
-  explicit RegisterSet(size_t registers) : words_((registers + 63) / 64) {}
-  void add(uint32_t r) { words_[r / 64] |= bit(r); }
-  void remove(uint32_t r) { words_[r / 64] &= ~bit(r); }
-  bool holds(uint32_t r) const { return (words_[r / 64] & bit(r)) != 0; }
-  // this |= other & ~without; whether that added any.
-  bool add_all(const RegisterSet& other, const RegisterSet& without) {
-    bool grown = false;
-    for (size_t w = 0; w < words_.size(); ++w) {
-      const uint64_t sum = words_[w] | (other.words_[w] & ~without.words_[w]);
-      grown = grown || sum != words_[w];
-      words_[w] = sum;
-    }
-    return grown;
-  }
-
- private:
-  static uint64_t bit(uint32_t r) { return uint64_t{1} << (r % 64); }
-  std::vector<uint64_t> words_;
-};
 
 }  // namespace
 
@@ -87,8 +62,18 @@ bool writes_first_operand(const ptx::Instruction& i) {
          !std::holds_alternative<ptx::AddressOperand>(i.operands[0].value);
 }
 
-std::vector<bool> read_before_written(const ptx::Function& function) {
-  const std::vector<FlowBlock> blocks = flow_blocks(function);
+bool RegisterSet::add_all(const RegisterSet& other, const RegisterSet& without) {
+  bool grown = false;
+  for (size_t w = 0; w < words_.size(); ++w) {
+    const uint64_t sum = words_[w] | (other.words_[w] & ~without.words_[w]);
+    grown = grown || sum != words_[w];
+    words_[w] = sum;
+  }
+  return grown;
+}
+
+std::vector<RegisterSet> alive_at_start(const ptx::Function& function,
+                                        const std::vector<FlowBlock>& blocks) {
   const RegisterSet none(function.registers.size());
   std::vector<RegisterSet> needed(blocks.size(), none), written(blocks.size(), none);
   // A component of a vector register, or part of it, leaves the rest as it was.
@@ -115,9 +100,11 @@ std::vector<bool> read_before_written(const ptx::Function& function) {
       for (const uint32_t next : blocks[b].next)
         grown = needed[b].add_all(needed[next], written[b]) || grown;
   }
-  std::vector<bool> result(function.registers.size());
-  for (uint32_t r = 0; r < result.size(); ++r) result[r] = needed[0].holds(r);
-  return result;
+  return needed;
+}
+
+RegisterSet read_before_written(const ptx::Function& function) {
+  return alive_at_start(function, flow_blocks(function))[0];
 }
 
 }  // namespace weft::emulator

@@ -7,6 +7,8 @@
 // lists; calls return.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <variant>
 #include <vector>
@@ -40,8 +42,32 @@ void each_register(const ptx::Operand& operand, const F& f) {
 // Whether the instruction has results, in operand 0, that it does not read. False when in doubt.
 bool writes_first_operand(const ptx::Instruction& instruction);
 
-// Registers, by index, that some path reads before it has written them. Others may begin with
-// anything.
-std::vector<bool> read_before_written(const ptx::Function& function);
+// Some of a function's registers, by index.
+class RegisterSet {
+ public:
+  explicit RegisterSet(size_t registers) : words_((registers + 63) / 64) {}
+  void add(uint32_t r) { words_[r / 64] |= bit(r); }
+  bool holds(uint32_t r) const { return (words_[r / 64] & bit(r)) != 0; }
+  // Adds the registers of `other` that are not in `without`; whether any was new.
+  bool add_all(const RegisterSet& other, const RegisterSet& without);
+  // Calls f(register index) for each.
+  template <typename F>
+  void each(const F& f) const {
+    for (size_t w = 0; w < words_.size(); ++w)
+      for (uint64_t left = words_[w]; left != 0; left &= left - 1)
+        f(static_cast<uint32_t>(w * 64) + static_cast<uint32_t>(std::countr_zero(left)));
+  }
+
+ private:
+  static uint64_t bit(uint32_t r) { return uint64_t{1} << (r % 64); }
+  std::vector<uint64_t> words_;
+};
+
+// By block: the registers that some path from its start reads before it has written them.
+std::vector<RegisterSet> alive_at_start(const ptx::Function& function,
+                                        const std::vector<FlowBlock>& blocks);
+
+// What is alive where the function begins. Other registers may begin with anything.
+RegisterSet read_before_written(const ptx::Function& function);
 
 }  // namespace weft::emulator

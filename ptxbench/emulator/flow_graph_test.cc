@@ -22,10 +22,9 @@ std::string early(const std::string& body) {
       "flow.ptx");
   EXPECT_TRUE(module.ok()) << format(module.error());
   const ptx::Function& function = (*module)->functions[0];
-  const std::vector<bool> set = read_before_written(function);
   std::string names;
-  for (size_t r = 0; r < set.size(); ++r)
-    if (set[r]) names += function.registers[r].name + " ";
+  read_before_written(function).each(
+      [&](uint32_t r) { names += function.registers[r].name + " "; });
   return names;
 }
 

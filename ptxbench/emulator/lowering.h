@@ -93,6 +93,9 @@ class Lowering {
   // --- errors ------------------------------------------------------------------------------------
   // A located diagnostic about the instruction being lowered.
   Error error(std::string message, std::string hint = {}) const;
+  // The same about an operand that is not what the instruction takes there, or is not there at all.
+  Error wrong_operand(const ptx::Operand& operand, std::string_view what,
+                      std::string hint = {}) const;
   // The instruction is legal but has no meaning here yet: executing it is a fault, loading is not.
   Result<Done> unsupported(std::string what);
 

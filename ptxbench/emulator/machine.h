@@ -44,6 +44,9 @@ struct InstructionCount {
   const ptx::Instruction* instruction = nullptr;
   uint64_t warps = 0;  // warp executions with at least one lane whose predicate was true
   uint64_t lanes = 0;  // lanes whose predicate was true
+  // Arithmetic of an instruction whose opcode does not tell it (tcgen05.mma); a multiply-add is
+  // two.
+  std::optional<uint64_t> operations;
 };
 
 class Kernel;   // an entry function, prepared

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ptxbench/emulator/tensor_memory.h"
+
 namespace weft::emulator {
 
 namespace {
@@ -103,6 +105,7 @@ void Worker::begin(Cluster& cluster, uint64_t number) {
     block.live_threads = threads;
     block.barriers = {};
     block.warpgroups.reset();
+    block.tensor_memory.reset();
     block.warps.resize(warps);
     for (uint32_t w = 0; w < warps; ++w) {
       if (!block.warps[w]) block.warps[w] = std::make_unique<Warp>();
@@ -154,6 +157,7 @@ Worker::Turn Worker::turn(Resident& resident) {
       cluster.clock = std::max(cluster.clock, *due);
       if (!cluster.async.advance(cluster, cluster.clock)) break;
     }
+    for (auto& block : cluster.blocks) end_tensor_memory(*block);
     return Turn::Finished;
   }
   if (total != 0) {

@@ -11,7 +11,7 @@
 namespace weft::emulator {
 
 struct Tampering {
-  bool products = false;  // accumulators of wgmma
+  bool products = false;  // accumulators of wgmma and tcgen05.mma
   bool copies = false;    // bytes that bulk and tensor copies land
 };
 

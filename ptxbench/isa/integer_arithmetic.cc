@@ -71,7 +71,7 @@ constexpr Row kRows[] = {
     {.syntax = "bfe.<type>  d, a, b, c",
      .types = "u32 u64 s32 s64", .since = 20, .target = "sm_20", .status = Executes,
      .family = Integer},
-    {.syntax = "bfi.<type>  f, a, b, c, d",
+    {.syntax = "bfi.<type>  d, a, b, position, length",
      .types = "b32 b64", .since = 20, .target = "sm_20", .status = Executes, .family = Integer},
     {.syntax = "szext.clamp|wrap.<type>  d, a, b",
      .types = "u32 s32", .since = 76, .target = "sm_70", .status = Executes, .family = Integer},

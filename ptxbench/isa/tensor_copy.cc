@@ -12,10 +12,15 @@ using enum Status;
 // clang-format off
 constexpr Row kRows[] = {
     {.syntax = "cp.async.bulk.tensor.<dim>.shared::cluster|shared::cta.global{.tile|"
-               "tile::gather4|im2col|im2col::w|"
-               "im2col::w::128}.mbarrier::complete_tx::bytes{.multicast::cluster}{.<group>}{.L2:"
-               ":cache_hint}  [dst], [map, coordinates], [barrier]{, offsets}{, mask}{, policy}",
+               "tile::gather4|im2col}.mbarrier::complete_tx::bytes{.multicast::cluster}{.<group>}"
+               "{.L2::cache_hint}  [dst], [map, coordinates], [barrier]{, offsets}{, mask}"
+               "{, policy}",
      .since = 80, .target = "sm_90", .status = Executes, .family = TensorCopy},
+    {.syntax = "cp.async.bulk.tensor.<dim>.shared::cluster|shared::cta.global.im2col::w|"
+               "im2col::w::128.mbarrier::complete_tx::bytes{.multicast::cluster}{.<group>}"
+               "{.L2::cache_hint}  [dst], [map, coordinates], [barrier]{, offsets}{, mask}"
+               "{, policy}",
+     .since = 80, .target = "sm_90", .family = TensorCopy},
     {.syntax = "cp.async.bulk.tensor.<dim>.global.shared::cta{.tile|tile::scatter4|"
                "im2col_no_offs}.bulk_group{.L2::cache_hint}  [map, coordinates], [src]{, policy}",
      .since = 80, .target = "sm_90", .status = Executes, .family = TensorCopy},
@@ -23,10 +28,12 @@ constexpr Row kRows[] = {
                "xor{.tile|im2col_no_offs}.bulk_group{.L2::cache_hint}  [map, coordinates], "
                "[src]{, policy}",
      .since = 80, .target = "sm_90", .status = Executes, .family = TensorCopy},
-    {.syntax = "cp.async.bulk.prefetch.tensor.<dim>.L2.global{.tile|tile::gather4|im2col|"
-               "im2col::w|im2col::w::128}{.L2::cache_hint}  [map, coordinates]{, offsets}{, "
-               "policy}",
+    {.syntax = "cp.async.bulk.prefetch.tensor.<dim>.L2.global{.tile|tile::gather4|im2col}"
+               "{.L2::cache_hint}  [map, coordinates]{, offsets}{, policy}",
      .since = 80, .target = "sm_90", .status = Executes, .family = TensorCopy},
+    {.syntax = "cp.async.bulk.prefetch.tensor.<dim>.L2.global.im2col::w|im2col::w::128"
+               "{.L2::cache_hint}  [map, coordinates]{, offsets}{, policy}",
+     .since = 80, .target = "sm_90", .family = TensorCopy},
     {.syntax = "tensormap.replace.tile.global_address{.global|shared::cta}.b1024.b64  [map], "
                "value",
      .since = 83, .target = "sm_90a sm_100a sm_101a sm_103a sm_120a", .status = Executes,

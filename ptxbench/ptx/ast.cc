@@ -7,6 +7,11 @@
 
 namespace weft::ptx {
 
+const Operand& Operands::missing() {
+  static const Operand empty{ListOperand{}, {}};
+  return empty;
+}
+
 bool Instruction::has(std::string_view modifier) const {
   return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
 }

@@ -132,6 +132,20 @@ struct Operand {
   SourcePosition position;
 };
 
+// The operands of an instruction. A row of the instruction table may leave places open that a
+// modifier fills (`cp.async.bulk ..., byteMask` with .cp_mask), so a place beyond the last operand
+// may be asked for: it reads as an empty list, which is neither a value nor an address nor a
+// destination, so that who asks for one of these says what is wrong.
+class Operands : public std::vector<Operand> {
+ public:
+  using std::vector<Operand>::vector;
+  using std::vector<Operand>::operator[];
+  const Operand& operator[](size_t place) const {
+    return place < size() ? std::vector<Operand>::operator[](place) : missing();
+  }
+  static const Operand& missing();  // what stands at every place beyond the last operand
+};
+
 // Statements -------------------------------------------------------------------------------------
 
 struct Guard {
@@ -150,7 +164,7 @@ struct SourceLine {
 struct Instruction {
   std::string_view opcode;                  // "wgmma", "ld": the part before the first dot
   std::vector<std::string_view> modifiers;  // without dots, as written: "mma_async", "sync", ...
-  std::vector<Operand> operands;
+  Operands operands;
   std::optional<Guard> guard;
   const isa::Form* form = nullptr;  // the row of the instruction table; never null after parse
   std::vector<isa::Type> types;     // the modifiers that are types, in order

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "ptxbench/emulator/lowering.h"
+#include "ptxbench/emulator/ops/tensor_core.h"
 #include "ptxbench/emulator/ops/texture_handle.h"
 
 namespace weft::emulator {
@@ -31,6 +32,7 @@ constexpr std::span<const Meaning> (*kChapters[])() = {
     warp_exchange_meanings,
     matrix_meanings,
     warpgroup_matrix_meanings,
+    tensor_memory_meanings,
     video_meanings,
     texture_meanings,
 };

@@ -81,38 +81,12 @@ Outcome store(Warp& w, const Op& op, LaneMask exec) {
   return Outcome::Next;
 }
 
-template <typename Memory, typename Register>
-Handler by_elements(Order order, size_t elements) {
-  const bool weak = order == Order::Weak;
-  switch (elements) {
-    case 1:
-      return weak ? store<Memory, Register, 1, Order::Weak>
-                  : store<Memory, Register, 1, Order::Strong>;
-    case 2:
-      return weak ? store<Memory, Register, 2, Order::Weak>
-                  : store<Memory, Register, 2, Order::Strong>;
-    case 4:
-      return weak ? store<Memory, Register, 4, Order::Weak>
-                  : store<Memory, Register, 4, Order::Strong>;
-    case 8:
-      if constexpr (sizeof(Memory) == 4)
-        return weak ? store<Memory, Register, 8, Order::Weak> : nullptr;
-      return nullptr;
-    default:
-      return nullptr;
-  }
-}
-
 template <typename Memory>
-Handler by_register(Order order, size_t elements, int register_bits) {
-  if constexpr (sizeof(Memory) <= 1)
-    if (register_bits == 8) return by_elements<Memory, uint8_t>(order, elements);
-  if constexpr (sizeof(Memory) <= 2)
-    if (register_bits == 16) return by_elements<Memory, uint16_t>(order, elements);
-  if constexpr (sizeof(Memory) <= 4)
-    if (register_bits == 32) return by_elements<Memory, uint32_t>(order, elements);
-  if (register_bits == 64) return by_elements<Memory, uint64_t>(order, elements);
-  return nullptr;
+Handler find(Order order, size_t elements, int register_bits) {
+  return by_register<Memory>(order, elements, register_bits,
+                             []<typename Register, int kElements, Order kOrder>() -> Handler {
+                               return store<Memory, Register, kElements, kOrder>;
+                             });
 }
 
 }  // namespace
@@ -120,13 +94,13 @@ Handler by_register(Order order, size_t elements, int register_bits) {
 Handler find_store(Order order, isa::Type type, size_t elements, int register_bits) {
   switch (isa::bits(type)) {
     case 8:
-      return by_register<uint8_t>(order, elements, register_bits);
+      return find<uint8_t>(order, elements, register_bits);
     case 16:
-      return by_register<uint16_t>(order, elements, register_bits);
+      return find<uint16_t>(order, elements, register_bits);
     case 32:
-      return by_register<uint32_t>(order, elements, register_bits);
+      return find<uint32_t>(order, elements, register_bits);
     case 64:
-      return by_register<uint64_t>(order, elements, register_bits);
+      return find<uint64_t>(order, elements, register_bits);
     case 128:
       return elements == 1 && register_bits == 128 ? store<Wide, Wide, 1, Order::Weak> : nullptr;
     default:

@@ -259,6 +259,16 @@ Result<Done> lower_values(Lowering& l, const ptx::Instruction& i, const ptx::Ope
   return Done{};
 }
 
+// sust, sured: [a, c], b.
+Result<std::unique_ptr<SurfaceForm>> lower_writing_form(Lowering& l, const ptx::Instruction& i) {
+  auto form = std::make_unique<SurfaceForm>();
+  TRY(lower_place(l, i, i.operands[0], *form));
+  TRY(lower_values(l, i, i.operands[1], *form, [&](const ptx::Operand& operand, Type type) {
+    return l.any_source(operand, type);
+  }));
+  return form;
+}
+
 }  // namespace
 
 Result<Done> lower_surface_load(Lowering& l, const ptx::Instruction& i) {
@@ -273,11 +283,7 @@ Result<Done> lower_surface_load(Lowering& l, const ptx::Instruction& i) {
 }
 
 Result<Done> lower_surface_store(Lowering& l, const ptx::Instruction& i) {
-  auto form = std::make_unique<SurfaceForm>();
-  TRY(lower_place(l, i, i.operands[0], *form));
-  TRY(lower_values(l, i, i.operands[1], *form, [&](const ptx::Operand& operand, Type type) {
-    return l.any_source(operand, type);
-  }));
+  auto form = TRY(lower_writing_form(l, i));
   const bool formatted = form->formatted;
   const SurfaceForm* kept = l.keep(std::move(form));
   l.emit(formatted ? store_samples : store_bits).extra = kept;
@@ -285,11 +291,7 @@ Result<Done> lower_surface_store(Lowering& l, const ptx::Instruction& i) {
 }
 
 Result<Done> lower_surface_reduction(Lowering& l, const ptx::Instruction& i) {
-  auto form = std::make_unique<SurfaceForm>();
-  TRY(lower_place(l, i, i.operands[0], *form));
-  TRY(lower_values(l, i, i.operands[1], *form, [&](const ptx::Operand& operand, Type type) {
-    return l.any_source(operand, type);
-  }));
+  auto form = TRY(lower_writing_form(l, i));
   for (const std::string_view word : {"add", "min", "max", "and", "or"})
     if (i.has(word)) form->reduction = word;
   if (!form->formatted) {

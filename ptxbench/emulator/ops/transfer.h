@@ -43,6 +43,41 @@ Handler find_load(Order order, isa::Type type, size_t elements, int register_bit
 Handler find_word_load(isa::Space space, bool wide);
 Handler find_store(Order order, isa::Type type, size_t elements, int register_bits);
 
+// The handler for what one load or store is about: handler.operator()<Register, kElements,
+// kOrder>() for elements of type Memory. nullptr: there is no such transfer.
+template <typename Register, typename Memory, typename F>
+Handler by_elements(Order order, size_t elements, const F& handler) {
+  const auto by_order = [&]<int kElements>() -> Handler {
+    return order == Order::Weak ? handler.template operator()<Register, kElements, Order::Weak>()
+                                : handler.template operator()<Register, kElements, Order::Strong>();
+  };
+  switch (elements) {
+    case 1:
+      return by_order.template operator()<1>();
+    case 2:
+      return by_order.template operator()<2>();
+    case 4:
+      return by_order.template operator()<4>();
+    case 8:
+      if constexpr (sizeof(Memory) == 4)
+        if (order == Order::Weak) return handler.template operator()<Register, 8, Order::Weak>();
+      return nullptr;
+    default:
+      return nullptr;
+  }
+}
+template <typename Memory, typename F>
+Handler by_register(Order order, size_t elements, int register_bits, const F& handler) {
+  if constexpr (sizeof(Memory) <= 1)
+    if (register_bits == 8) return by_elements<uint8_t, Memory>(order, elements, handler);
+  if constexpr (sizeof(Memory) <= 2)
+    if (register_bits == 16) return by_elements<uint16_t, Memory>(order, elements, handler);
+  if constexpr (sizeof(Memory) <= 4)
+    if (register_bits == 32) return by_elements<uint32_t, Memory>(order, elements, handler);
+  if (register_bits == 64) return by_elements<uint64_t, Memory>(order, elements, handler);
+  return nullptr;
+}
+
 // The unsigned word as wide as T.
 template <typename T>
 using WordOf =

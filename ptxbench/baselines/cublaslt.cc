@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "ptxbench/judge/worker/library.h"
+#include "base/vendor_library.h"
 
 namespace weft::baselines {
 namespace {
@@ -37,8 +37,7 @@ struct CublasLt {
   decltype(&cublasLtGetStatusName) status_name = nullptr;
 
   static Result<CublasLt> open() {
-    const judge::Library library =
-        TRY(judge::Library::open({"libcublasLt.so.13", "libcublasLt.so"}));
+    const VendorLibrary library = TRY(VendorLibrary::open({"libcublasLt.so.13", "libcublasLt.so"}));
     CublasLt lt;
     TRY(library.find("cublasLtCreate", lt.create));
     TRY(library.find("cublasLtMatmulDescCreate", lt.create_product));

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "ptxbench/judge/worker/library.h"
+#include "base/vendor_library.h"
 
 namespace weft::baselines {
 namespace {
@@ -18,8 +18,8 @@ Extents row_major(const Extents& extents) {
 }  // namespace
 
 Result<Cudnn> Cudnn::open() {
-  const judge::Library library =
-      TRY(judge::Library::open({"libcudnn.so.9", "libcudnn.so"}, RTLD_GLOBAL));
+  const VendorLibrary library =
+      TRY(VendorLibrary::open({"libcudnn.so.9", "libcudnn.so"}, VendorLibrary::Symbols::Global));
   Cudnn cudnn;
   TRY(library.find("cudnnCreate", cudnn.create));
   TRY(library.find("cudnnSetStream", cudnn.set_stream));

@@ -18,13 +18,18 @@ wire::KernelUse use_of(const ExecutedKernel& kernel) {
     const Operations operations = operations_of(instruction.opcode);
     const double warps = static_cast<double>(instruction.warps);
     if (operations.unit == Unit::Wgmma) use.target_operations += operations.per_warp * warps;
+    if (operations.unit == Unit::Tcgen05)
+      use.target_operations += static_cast<double>(instruction.operations);
     if (operations.unit == Unit::OtherTensor)
       use.other_tensor_operations += operations.per_warp * warps;
     if (operations.unit == Unit::Scalar)
       use.scalar_operations += operations.per_lane * static_cast<double>(instruction.lanes);
+    if (instruction.opcode.starts_with("mbarrier.")) use.mbarrier_warps += instruction.warps;
     const std::string_view group = target_group(instruction.opcode);
     if (group.empty() || instruction.warps == 0) continue;
-    (group == "wgmma" ? use.wgmma_warps : use.tma_warps) += instruction.warps;
+    (group == "wgmma"     ? use.wgmma_warps
+     : group == "tcgen05" ? use.tcgen05_warps
+                          : use.tma_warps) += instruction.warps;
     use.targets.push_back({instruction.opcode, std::string(group), instruction.ptx_line,
                            instruction.source_file, instruction.source_line, instruction.warps,
                            instruction.lanes});
@@ -32,11 +37,15 @@ wire::KernelUse use_of(const ExecutedKernel& kernel) {
   return use;
 }
 
+bool multiplies(const wire::Audit& audit) {
+  return audit.wgmma_warps > 0 || audit.tcgen05_warps > 0;
+}
+
 const char* classify(const wire::Audit& audit) {
   if (!*audit.target_instructions_executed) return "absent";
-  const bool wgmma = audit.wgmma_warps > 0, tma = audit.tma_warps > 0;
-  if ((wgmma && !audit.products_effect) || (tma && !audit.copies_effect)) return "unverified";
-  const double products = wgmma ? *audit.products_effect : 0;
+  const bool multiplied = multiplies(audit), tma = audit.tma_warps > 0;
+  if ((multiplied && !audit.products_effect) || (tma && !audit.copies_effect)) return "unverified";
+  const double products = multiplied ? *audit.products_effect : 0;
   const double copies = tma ? *audit.copies_effect : 0;
   if (products == 0 && copies == 0) return "decorative";
   // Products that reach a part of the output only did no more than that part of the work.
@@ -56,13 +65,15 @@ wire::Audit audit(const EmulatorReport& report, std::optional<double> workload_o
   for (const ExecutedKernel& kernel : report.kernels) {
     wire::KernelUse use = use_of(kernel);
     audit.wgmma_warps += use.wgmma_warps;
+    audit.tcgen05_warps += use.tcgen05_warps;
+    audit.mbarrier_warps += use.mbarrier_warps;
     audit.tma_warps += use.tma_warps;
     audit.target_operations += use.target_operations;
     audit.other_tensor_operations += use.other_tensor_operations;
     audit.scalar_operations += use.scalar_operations;
     audit.kernels.push_back(std::move(use));
   }
-  audit.target_instructions_executed = audit.wgmma_warps > 0 || audit.tma_warps > 0;
+  audit.target_instructions_executed = multiplies(audit) || audit.tma_warps > 0;
   const double executed =
       audit.target_operations + audit.other_tensor_operations + audit.scalar_operations;
   const double whole = std::max(executed, workload_operations.value_or(0));

@@ -16,12 +16,12 @@ inline constexpr double kFullShare = 0.90;
 // The share of the output's elements that changed when the results of the target instructions were
 // replaced by nonsense; absent where that was not tried.
 struct Effects {
-  std::optional<double> products;  // of wgmma
+  std::optional<double> products;  // of wgmma or tcgen05.mma
   std::optional<double> copies;    // of bulk and tensor copies
 };
 
 // `workload_operations` is what the task needs for the calls that the report covers. The share is
-// the operations of wgmma over the larger of that and all floating-point operations executed: a
+// the operations of these over the larger of that and all floating-point operations executed: a
 // candidate can neither do the work elsewhere nor skip it. Classes:
 //   absent      no target instruction executed
 //   decorative  some did, and the output is the same without their results

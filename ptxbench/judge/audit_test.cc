@@ -33,6 +33,25 @@ TEST(Audit, CallsAKernelFullWhenWgmmaDidTheWork) {
   EXPECT_EQ(result.kernels[0].targets[0].source_line, 7u);
 }
 
+TEST(Audit, CountsWhatTcgen05WasToldToMultiply) {
+  const EmulatorReport made =
+      report({{"tcgen05.mma.cta_group::1.kind::f16", 10, "k.cu", 7, 2, 2, 2 * 2 * 128 * 256 * 16},
+              {"mbarrier.try_wait.parity.shared::cta.b64", 9, "", 0, 5, 160}});
+  const wire::Audit result = audit(made, 2097152.0, {1.0, std::nullopt});
+  EXPECT_EQ(result.target_operations, 2097152);
+  EXPECT_EQ(result.tcgen05_warps, 2u);
+  EXPECT_EQ(result.wgmma_warps, 0u);
+  EXPECT_EQ(result.mbarrier_warps, 5u);
+  EXPECT_EQ(*result.share, 1);
+  EXPECT_EQ(result.share_class, "full");
+  EXPECT_TRUE(*result.target_instructions_executed);
+  ASSERT_EQ(result.kernels[0].targets.size(), 1u);
+  EXPECT_EQ(result.kernels[0].targets[0].group, "tcgen05");
+  // Sums that nobody fetches, and sums of which it is not known whether somebody does.
+  EXPECT_EQ(audit(made, 2097152.0, {0.0, std::nullopt}).share_class, "decorative");
+  EXPECT_EQ(audit(made, 2097152.0, {}).share_class, "unverified");
+}
+
 TEST(Audit, SeesThroughOneTokenWgmma) {
   // The task needs 2 million operations; one wgmma did 16384 of them.
   const wire::Audit result =

@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -23,6 +22,7 @@
 #include "base/descriptor.h"
 #include "base/sandbox.h"
 #include "base/text_file.h"
+#include "ptxbench/judge/named_pipe.h"
 
 namespace weft::judge {
 namespace {
@@ -30,21 +30,14 @@ namespace fs = std::filesystem;
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint64_t kKeptOutput = 64 << 10;
+// Bytes of what the candidate and the library print that enter the log.
+constexpr uint64_t kKeptLog = 64 << 10;
 constexpr size_t kLongestAnswer = 1 << 20;
 constexpr uint64_t kResidentBytes = uint64_t{48} << 30;  // CUDA maps and pins generously
 constexpr uint64_t kFileBytes = uint64_t{8} << 30;
+// The worker with CUPTI's and the driver's threads; a profiler around it is several processes.
+constexpr unsigned kProcesses = 8, kLaunchedProcesses = 32;
 constexpr int kWaitStep = 200;  // milliseconds
-
-Result<Descriptor> make_pipe(const std::string& path) {
-  if (mkfifo(path.c_str(), 0600) != 0)
-    return Error(fmt::format("cannot make the pipe {}: {}", path, std::strerror(errno)));
-  // Open for both directions: neither end waits for the other to open.
-  Descriptor pipe(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  if (!pipe.open())
-    return Error(fmt::format("cannot open the pipe {}: {}", path, std::strerror(errno)));
-  return pipe;
-}
 
 class ProcessBench final : public Bench {
  public:
@@ -75,24 +68,26 @@ class ProcessBench final : public Bench {
     started_ = Clock::now();
 
     Command command;
-    command.arguments = {settings_.program, in + "/orders.json", in + "/bench.json"};
+    command.arguments = settings_.launcher;
+    for (const std::string& word : {settings_.program, in + "/orders.json", in + "/bench.json"})
+      command.arguments.push_back(word);
     command.environment =
         std::vector<std::string>{"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C"};
     command.extra_environment = {{"LD_LIBRARY_PATH", settings_.library_path},
                                  {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"},
                                  {"CUDA_VISIBLE_DEVICES", std::to_string(settings_.device)}};
     command.working_directory = out;
-    command.kept_output_bytes = kKeptOutput;
+    command.kept_output_bytes = kKeptLog;
     command.limits.seconds = settings_.seconds;
     command.limits.resident_bytes = kResidentBytes;
     command.limits.file_bytes = kFileBytes;
-    command.limits.processes = 8;
+    command.limits.processes = settings_.launcher.empty() ? kProcesses : kLaunchedProcesses;
     command.cancel = &kill_;
     std::vector<std::string> readable = settings_.readable;
     readable.push_back(in);
     readable.push_back(settings_.program);
     for (const std::string& content : bench.contents) readable.push_back(content);
-    Sandbox sandbox{.writable = {out}, .readable = std::move(readable), .gpu = true};
+    Sandbox sandbox{.writable = {out}, .readable = std::move(readable), .devices = gpu_devices()};
     watcher_ = std::thread([this, command = std::move(command), sandbox = std::move(sandbox)] {
       ran_.emplace(run_sandboxed(command, sandbox));
       end_signal_.reset();
@@ -193,17 +188,8 @@ class ProcessBench final : public Bench {
       if (buffer_.size() > kLongestAnswer) return Error("the answer does not end");
       if (std::chrono::duration<double>(Clock::now() - started_).count() > settings_.seconds + 5)
         return Error("the process on the GPU is silent");
-      pollfd events[2] = {{.fd = answer_.get(), .events = POLLIN, .revents = 0},
-                          {.fd = ended_.get(), .events = POLLIN, .revents = 0}};
-      if (poll(events, 2, kWaitStep) < 0 && errno != EINTR)
-        return Error(fmt::format("cannot wait for the answer: {}", std::strerror(errno)));
-      if ((events[0].revents & POLLIN) != 0) {
-        char part[1 << 14];
-        const ssize_t length = ::read(answer_.get(), part, sizeof part);
-        if (length > 0) buffer_.append(part, static_cast<size_t>(length));
-      } else if (events[1].revents != 0) {
+      if (TRY(wait_for_more(answer_, ended_, kWaitStep, buffer_)) == Waited::Ended)
         return Error(epitaph());
-      }
     }
   }
 

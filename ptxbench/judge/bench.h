@@ -20,6 +20,7 @@ namespace weft::judge {
 
 struct BenchSettings {
   std::string program;                // the worker or the library's process
+  std::vector<std::string> launcher;  // a program with its options that starts it; may be empty
   std::string folder;                 // scratch of this process alone; is made
   Orders orders;                      // candidate, tensors and launches
   BenchOrders bench;                  // contents, sets, axes; the pipes are filled in

@@ -5,6 +5,7 @@
 // when and with which contents; nothing about it can be known beforehand.
 //
 //   {"ask": "count"}                        executed machine instructions of one call -> a file
+//   {"ask": "profile"}                      one call between cudaProfilerStart and -Stop
 //   {"ask": "time", "calls": [CALL...]}     each call alone, cold L2 -> nanoseconds of each
 //   {"ask": "batch", "calls": [CALL...]}    prepares; then {"ask": "go"} runs them back to back
 //   {"ask": "dump", "set": 0}               outputs of that set of buffers -> files

@@ -12,6 +12,7 @@
 
 #include "base/sandbox.h"
 #include "base/text_file.h"
+#include "ptxbench/judge/architecture.h"
 #include "ptxbench/judge/build_cache.h"
 
 namespace weft::judge {
@@ -77,7 +78,7 @@ fs::path real_nvcc(const Toolchain& toolchain) {
   return fs::weakly_canonical(toolchain.nvcc, ignored);
 }
 
-std::vector<std::string> compiler_flags(const Toolchain& toolchain) {
+std::vector<std::string> compiler_flags(const Toolchain& toolchain, std::string_view architecture) {
   return {"-shared",
           "-O3",
           "-std=c++17",
@@ -87,7 +88,7 @@ std::vector<std::string> compiler_flags(const Toolchain& toolchain) {
           "-Xcompiler",
           "-fPIC",
           "-gencode",
-          "arch=compute_90a,code=[sm_90a,compute_90a]",
+          fmt::format("arch=compute_{0},code=[sm_{0},compute_{0}]", architecture),
           "-I",
           toolchain.headers,
           "--ptxas-options=-v"};
@@ -103,14 +104,15 @@ std::string identity_of(const fs::path& file) {
 
 // Everything that decides a build and is known before it. The headers that it reads are not, but
 // which names could be found is: a new file may hide another.
-std::string build_inputs(const Candidate& candidate, const Toolchain& toolchain) {
+std::string build_inputs(const Candidate& candidate, const Toolchain& toolchain,
+                         std::string_view architecture) {
   std::string text = "weft build 1\n";
   const fs::path nvcc = real_nvcc(toolchain);
   const fs::path toolkit = nvcc.parent_path().parent_path();
   for (const fs::path& program : {nvcc, toolkit / "bin/ptxas", toolkit / "nvvm/bin/cicc",
                                   fs::path("/usr/bin/gcc"), fs::path("/usr/bin/g++")})
     text += identity_of(program);
-  for (const std::string& flag : compiler_flags(toolchain)) text += flag + "\n";
+  for (const std::string& flag : compiler_flags(toolchain, architecture)) text += flag + "\n";
   std::vector<std::string> names;
   std::error_code ignored;
   for (const auto& entry : fs::recursive_directory_iterator(toolchain.headers, ignored))
@@ -132,9 +134,9 @@ std::string without_folder(std::string text, const std::string& folder) {
 
 namespace {
 
-Result<BuildOutcome> compile(const Candidate& candidate, const Toolchain& toolchain,
-                             const std::string& folder, const BuildLimits& limits,
-                             const std::atomic<bool>* cancel) {
+Result<BuildOutcome> compile(std::string_view architecture, const Candidate& candidate,
+                             const Toolchain& toolchain, const std::string& folder,
+                             const BuildLimits& limits, const std::atomic<bool>* cancel) {
   const std::string source = folder + "/candidate.cu";
   TRY(write_file(source, source_text(candidate)));
   BuildOutcome outcome;
@@ -143,7 +145,8 @@ Result<BuildOutcome> compile(const Candidate& candidate, const Toolchain& toolch
   const std::string cuda = nvcc.parent_path().parent_path().string();
   Command command;
   command.arguments = {nvcc.string()};
-  for (const std::string& flag : compiler_flags(toolchain)) command.arguments.push_back(flag);
+  for (const std::string& flag : compiler_flags(toolchain, architecture))
+    command.arguments.push_back(flag);
   for (const std::string& word :
        {std::string("--keep"), std::string("--keep-dir"), folder, std::string("-MD"),
         std::string("-MF"), folder + "/" + kDependencies, std::string("-o"), outcome.object,
@@ -205,15 +208,27 @@ Result<std::vector<std::string>> headers_of(const std::string& folder) {
 
 }  // namespace
 
+std::string_view architecture_of(std::string_view device) {
+  return device == "b200" ? "100a" : "90a";
+}
+
 Result<BuildOutcome> build_candidate(const Candidate& candidate, const Toolchain& toolchain,
                                      const BuildPlace& place, const BuildLimits& limits) {
+  return build_for("90a", candidate, toolchain, place, limits);
+}
+
+Result<BuildOutcome> build_for(std::string_view architecture, const Candidate& candidate,
+                               const Toolchain& toolchain, const BuildPlace& place,
+                               const BuildLimits& limits) {
   TRY(require_nvcc(toolchain));
-  if (place.cache.empty()) return compile(candidate, toolchain, place.folder, limits, place.cancel);
+  if (place.cache.empty())
+    return compile(architecture, candidate, toolchain, place.folder, limits, place.cancel);
   const BuildCache cache = TRY(BuildCache::open(place.cache));
-  const BuildCache::Lock lock = TRY(cache.lock(build_inputs(candidate, toolchain)));
+  const BuildCache::Lock lock = TRY(cache.lock(build_inputs(candidate, toolchain, architecture)));
   if (const std::optional<CachedBuild> found = cache.find(lock)) return from_cache(*found);
   const std::string& folder = lock.scratch();
-  BuildOutcome outcome = TRY(compile(candidate, toolchain, folder, limits, place.cancel));
+  BuildOutcome outcome =
+      TRY(compile(architecture, candidate, toolchain, folder, limits, place.cancel));
   if (!outcome.built) return outcome;
   TRY(write_file(folder + "/" + kPtx, outcome.ptx));
   TRY(write_file(folder + "/" + kLog, outcome.log));

@@ -31,6 +31,7 @@ wire::OutputComparison record(const problems::Comparison& from, const std::strin
   to.passed = from.passed;
   to.reason = from.reason;
   to.rule = rule_of(tolerance);
+  to.tolerance_origin = tolerance.origin();
   to.elements = from.elements;
   to.mismatched = from.mismatched;
   to.non_finite = from.non_finite;
@@ -149,6 +150,8 @@ Result<std::optional<Failure>> check_tensors(const problems::Task& task,
     const problems::Comparison compared =
         problems::compare(actual, expected.outputs[i], tolerance, poison, expected.masks[i]);
     wire::OutputComparison comparison = record(compared, spec.name, number, tolerance);
+    comparison.precision =
+        problems::precision_class(task.definition, spec, comparison.relative_norm);
     correctness.max_absolute_error =
         std::max(correctness.max_absolute_error, comparison.max_absolute_error);
     correctness.max_relative_error =

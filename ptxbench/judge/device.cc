@@ -2,6 +2,9 @@
 
 #include "ptxbench/judge/device.h"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -24,6 +27,22 @@ fs::path toolkit(const Toolchain& toolchain) {
   return fs::weakly_canonical(toolchain.nvcc, ignored).parent_path().parent_path();
 }
 
+// Where the driver's libraries lie, when that is not among the system's own: container runtimes
+// mount them below /usr/local, which candidates do not see. Asked of a library that has no emulated
+// namesake.
+fs::path driver_folder() {
+  void* library = dlopen("libnvidia-ml.so.1", RTLD_LAZY);
+  if (library == nullptr) return {};
+  link_map* loaded = nullptr;
+  fs::path folder;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &loaded) == 0)
+    folder = fs::path(loaded->l_name).parent_path();
+  dlclose(library);
+  for (const char* system : {"/lib", "/usr/lib"})
+    if (folder.string().starts_with(system)) return {};
+  return folder;
+}
+
 std::vector<std::string> folders(const Toolchain& toolchain) {
   std::vector<std::string> all;
   const auto add = [&all](const std::string& folder) {
@@ -33,6 +52,8 @@ std::vector<std::string> folders(const Toolchain& toolchain) {
   const fs::path cuda = toolkit(toolchain);
   add((cuda / "lib64").string());
   add((cuda / "extras/CUPTI/lib64").string());
+  static const fs::path driver = driver_folder();
+  add(driver.string());
   for (const char* variable : {"WEFT_CUDA_LIBRARIES", "LD_LIBRARY_PATH"}) {
     std::string list = environment(variable);
     while (!list.empty()) {

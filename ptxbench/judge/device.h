@@ -17,7 +17,7 @@ namespace weft::judge {
 Result<std::optional<unsigned>> parse_device(std::string_view text);
 
 // The folders in which a process finds the vendor's CUDA libraries, joined by colons: the
-// toolkit's, those that WEFT_CUDA_LIBRARIES names, and those of our own environment.
+// toolkit's, the driver's, those that WEFT_CUDA_LIBRARIES names, and those of our own environment.
 std::string vendor_library_path(const Toolchain& toolchain);
 // What of the file system such a process must see.
 std::vector<std::string> vendor_folders(const Toolchain& toolchain);

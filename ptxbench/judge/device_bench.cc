@@ -3,10 +3,8 @@
 #include "ptxbench/judge/device_bench.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <future>
 #include <random>
 
 #include <fmt/format.h>
@@ -17,10 +15,9 @@
 #include "ptxbench/judge/bench.h"
 #include "ptxbench/judge/device.h"
 #include "ptxbench/judge/device_state.h"
-#include "ptxbench/judge/disassembly.h"
 #include "ptxbench/judge/roofline.h"
 #include "ptxbench/judge/rotation.h"
-#include "ptxbench/judge/sass_counts.h"
+#include "ptxbench/judge/timing_judgement.h"
 #include "ptxbench/judge/timing_statistics.h"
 #include "ptxbench/problems/comparison.h"
 
@@ -31,27 +28,15 @@ namespace fs = std::filesystem;
 constexpr unsigned kSets = 3, kWarmups = 10, kBatches = 3;
 constexpr double kBatchSeconds = 0.03;
 constexpr unsigned kShortestBatch = 5, kLongestBatch = 200;
-constexpr double kConfidence = 0.95;
-// A time under this many empty kernels is mostly overhead.
-constexpr double kOverheadBound = 5;
-// A batch may take this much longer a call than the device times say: clocks sink under constant
-// load, launches cost host time.
-constexpr double kWallFactor = 1.3, kWallSlackNanoseconds = 20e3;
 constexpr uint8_t kPoison = 0xFF;
+// A call that copies this share of its inputs to the host computes there.
+constexpr double kHostShare = 0.5;
 constexpr double kLargestL2 = 256e6;  // bytes; the candidate's process says how large it is
 constexpr double kAssemblerSeconds = 120;
-constexpr uint64_t kLongestCounts = uint64_t{256} << 20;
 
 wire::DeviceCondition condition(const DeviceState& state) {
   return {state.sm_mhz, state.memory_mhz, state.celsius, state.watts,
           throttle_words(state.throttle_reasons)};
-}
-
-void summarise(wire::Samples& samples) {
-  samples.median_ms = quantile(samples.nanoseconds, 0.5) / 1e6;
-  samples.p10_ms = quantile(samples.nanoseconds, 0.1) / 1e6;
-  samples.p90_ms = quantile(samples.nanoseconds, 0.9) / 1e6;
-  samples.spread = spread(samples.nanoseconds);
 }
 
 Json call_json(const BenchCall& call) {
@@ -87,14 +72,7 @@ class TwoProcesses final : public DeviceBench {
     bench.program = toolchain.worker;
     bench.folder = settings.folder + "/candidate";
     bench.readable.push_back(bench.orders.candidate);
-    // Disassembled while the processes start.
-    code_ = std::async(std::launch::async, [this] {
-      return disassemble(settings_.orders.candidate, *toolchain_,
-                         settings_.folder + "/disassembly");
-    });
-    counting_settings_ = bench;
-    counting_settings_.folder += "_counted";
-    counting_ = TRY(Bench::start(counting_settings_));
+    counter_.emplace(TRY(DeviceCounter::start(bench, toolchain, settings.folder)));
     candidate_ = TRY(Bench::start(std::move(bench)));
     if (toolchain.library.empty()) {
       library_reason_ = "ptxbench-library is missing beside this program";
@@ -108,17 +86,7 @@ class TwoProcesses final : public DeviceBench {
     return Done{};
   }
 
-  Result<EmulatorReport> count() override {
-    Result<Disassembly> code = code_.get();
-    if (!code.ok()) return code.error();
-    Result<EmulatorReport> counts = count_once(*code, false);
-    if (counts.ok()) return counts;
-    // Some drivers patch only what runs.
-    counting_settings_.folder += "_again";
-    counting_ = TRY(Bench::start(counting_settings_));
-    Result<EmulatorReport> again = count_once(*code, true);
-    return again.ok() ? again : counts;
-  }
+  Result<DeviceCounts> count() override { return counter_->count(TRY(launched_functions())); }
 
   Result<TimingOutcome> time() override {
     TimingOutcome outcome;
@@ -142,10 +110,8 @@ class TwoProcesses final : public DeviceBench {
         break;
     }
     check_this_ = false;
-    summarise(timing.candidate);
-    if (timing.library) summarise(*timing.library);
     timing.after = condition(monitor_->state());
-    weigh(timing);
+    weigh(timing, roofline(work_of(*task_), monitor_->facts(), l2_bytes_), monitor_->facts().name);
     const Result<std::optional<Failure>> batches = run_batches(timing);
     if (!batches.ok()) return failed(batches.error());
     outcome.failure = *batches;
@@ -157,27 +123,18 @@ class TwoProcesses final : public DeviceBench {
  private:
   enum class Record : uint8_t { No, Yes };
 
-  // Code that was patched to count is never timed: the process that counts is another one. Every
-  // function that the candidate launches must have been counted.
-  Result<EmulatorReport> count_once(const Disassembly& code, bool when_run) {
-    const Answer answer = TRY(counting_->ask({{"ask", "count"}, {"when_run", when_run}}));
-    if (answer.json.contains("unavailable"))
-      return Error("CUPTI: " + text_in(answer.json, "unavailable"));
-    std::string text = TRY(read_foreign_file(counting_->outputs() + "/sass.json", kLongestCounts));
-    EmulatorReport report = TRY(read_sass_counts(std::move(text), code));
-    const Answer launched =
+  Result<LaunchedFunctions> launched_functions() {
+    const Answer answer =
         TRY(candidate_->ask({{"ask", "time"}, {"calls", Json::array({call_json(random_call())})}}));
-    const auto functions = launched.json.find("functions");
-    if (functions == launched.json.end() || !functions->is_array() || functions->empty())
-      return Error("CUPTI does not say which functions a call launches");
-    for (const Json& name : *functions) {
-      const bool counted = std::any_of(
-          report.kernels.begin(), report.kernels.end(),
-          [&](const ExecutedKernel& kernel) { return name.is_string() && name == kernel.name; });
-      if (!counted)
-        return Error("CUPTI did not count a function that was launched: " + weft::to_line(name));
+    LaunchedFunctions launched;
+    if (const auto names = answer.json.find("functions");
+        names != answer.json.end() && names->is_array()) {
+      for (const Json& name : *names)
+        if (name.is_string()) launched.names.push_back(name);
     }
-    return report;
+    const std::vector<double> kernels = numbers_in(answer.json, "kernels");
+    if (!kernels.empty()) launched.launches = static_cast<uint64_t>(std::max(0.0, kernels[0]));
+    return launched;
   }
 
   // A PTX text becomes the machine code that is then both run and disassembled.
@@ -273,11 +230,20 @@ class TwoProcesses final : public DeviceBench {
     return std::optional<Failure>();
   }
 
-  // Work that began after the device was idle and the call had ended, or none at all.
-  static std::optional<Failure> escaped(const Json& answer, double nanoseconds) {
+  // Work that began after the device was idle and the call had ended, or none at all, or work of
+  // the processor.
+  std::optional<Failure> escaped(const Json& answer, double nanoseconds) const {
     if (number_in(answer, "late") > 0)
       return Failure{wire::Status::RuntimeError,
                      "invalid timing: work was launched after the call had ended"};
+    const std::vector<double> copied = numbers_in(answer, "to_host");
+    const auto inputs = static_cast<double>(work_of(*task_).input_bytes);
+    if (!copied.empty() && copied[0] >= kHostShare * inputs) {
+      return Failure{wire::Status::RuntimeError,
+                     fmt::format("not computed on the device: the call copied {:.0f} bytes to the "
+                                 "host, its inputs have {:.0f}",
+                                 copied[0], inputs)};
+    }
     if (nanoseconds <= 0)
       return Failure{wire::Status::RuntimeError,
                      "invalid timing: nothing ran on the device in a timed call"};
@@ -319,38 +285,8 @@ class TwoProcesses final : public DeviceBench {
   bool confident(const wire::Timing& timing) const {
     const std::vector<double>& values =
         timing.ratios.empty() ? timing.candidate.nanoseconds : timing.ratios;
-    const Interval interval = median_interval(values, kConfidence);
+    const Interval interval = median_interval(values, kTimingConfidence);
     return (interval.high - interval.low) / quantile(values, 0.5) <= settings_.confident;
-  }
-
-  void weigh(wire::Timing& timing) const {
-    if (!timing.ratios.empty()) {
-      const Interval interval = median_interval(timing.ratios, kConfidence);
-      timing.ratio_median = quantile(timing.ratios, 0.5);
-      timing.ratio_low = interval.low;
-      timing.ratio_high = interval.high;
-      timing.ratio_confidence = kConfidence;
-    }
-    const std::optional<Roofline> roof = roofline(work_of(*task_), monitor_->facts(), l2_bytes_);
-    if (roof)
-      timing.floor_ms = roof->seconds * 1e3;
-    else
-      timing.floor_reason = "the peak of this device is not known: " + monitor_->facts().name;
-    if (timing.empty_kernel_ms)
-      timing.overhead_bound = timing.candidate.median_ms < kOverheadBound * *timing.empty_kernel_ms;
-    if (timing.overhead_bound)
-      timing.notes.push_back("overhead-bound: under five times an empty kernel");
-    for (const wire::DeviceCondition* state : {&timing.before, &timing.after})
-      if (!state->throttled.empty()) timing.notes.push_back("throttled: " + state->throttled);
-    const size_t tenth = timing.candidate.nanoseconds.size() / 10;
-    if (tenth > 0) {
-      const std::vector<double>& all = timing.candidate.nanoseconds;
-      const auto offset = static_cast<std::ptrdiff_t>(tenth);
-      const double first = quantile({all.begin(), all.begin() + offset}, 0.5);
-      const double last = quantile({all.end() - offset, all.end()}, 0.5);
-      if (std::abs(first / last - 1) > 0.03)
-        timing.notes.push_back("drift: the first and the last tenth differ by more than 3 %");
-    }
   }
 
   // Nanoseconds of one call in a batch, by our clock; the best of a few batches.
@@ -386,29 +322,7 @@ class TwoProcesses final : public DeviceBench {
       timing.library->wall_ms = library_wall / 1e6;
       sinking = std::max(1.0, library_wall / (timing.library->median_ms * 1e6));
     }
-    // What is too short for the host to keep up with proves nothing.
-    if (median < kWallSlackNanoseconds) {
-      timing.notes.push_back("too short for the judge's own clock to confirm");
-      return std::optional<Failure>();
-    }
-    if (wall <= kWallFactor * std::min(sinking, kWallFactor) * median + kWallSlackNanoseconds)
-      return std::optional<Failure>();
-    return std::optional(Failure{
-        wire::Status::RuntimeError,
-        fmt::format("invalid timing: the candidate's process reported {:.4f} ms a call, but {} "
-                    "calls back to back took {:.4f} ms each by the judge's clock",
-                    timing.candidate.median_ms, calls, wall / 1e6)});
-  }
-
-  static std::optional<Failure> impossible(const wire::Timing& timing) {
-    if (!timing.floor_ms) return std::nullopt;
-    const std::vector<double>& all = timing.candidate.nanoseconds;
-    const double least = *std::min_element(all.begin(), all.end()) / 1e6;
-    if (least >= *timing.floor_ms) return std::nullopt;
-    return Failure{wire::Status::RuntimeError,
-                   fmt::format("invalid timing: {:.4f} ms is below the {:.4f} ms that this device "
-                               "needs at its highest clock",
-                               least, *timing.floor_ms)};
+    return unconfirmed(timing, sinking, calls);
   }
 
   DeviceBenchSettings settings_;
@@ -416,9 +330,8 @@ class TwoProcesses final : public DeviceBench {
   const Toolchain* toolchain_ = nullptr;
   std::vector<RotationAxis> axes_;
   std::optional<DeviceMonitor> monitor_;
-  std::future<Result<Disassembly>> code_;
-  BenchSettings counting_settings_;
-  std::unique_ptr<Bench> candidate_, counting_, library_;
+  std::optional<DeviceCounter> counter_;
+  std::unique_ptr<Bench> candidate_, library_;
   std::string library_reason_;
   std::mt19937_64 random_{std::random_device{}()};
   unsigned next_set_ = 0;

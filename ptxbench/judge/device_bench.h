@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "ptxbench/judge/emulator_report.h"
+#include "ptxbench/judge/device_counts.h"
 #include "ptxbench/judge/orders.h"
 #include "ptxbench/judge/session.h"
 #include "ptxbench/judge/toolchain.h"
@@ -54,8 +54,8 @@ class DeviceBench {
                                                     const Toolchain& toolchain);
   virtual ~DeviceBench() = default;
 
-  // One call's instructions, by CUPTI. The error says why they cannot be had. Comes before time().
-  virtual Result<EmulatorReport> count() = 0;
+  // One call's instructions. The error says why they cannot be had. Comes before time().
+  virtual Result<DeviceCounts> count() = 0;
   virtual Result<TimingOutcome> time() = 0;
 };
 

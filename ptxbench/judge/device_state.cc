@@ -2,11 +2,11 @@
 
 #include "ptxbench/judge/device_state.h"
 
-#include <dlfcn.h>
-
 #include <array>
 
 #include <fmt/format.h>
+
+#include "base/vendor_library.h"
 
 namespace weft::judge {
 
@@ -36,36 +36,29 @@ constexpr unsigned kNameBytes = 96;
 // CUDA cores in a multiprocessor since compute capability 8.6; 64 before.
 constexpr unsigned kCoresEach = 128;
 
-template <typename Function>
-bool find(void* library, const char* symbol, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(library, symbol));
-  return function != nullptr;
-}
-
 }  // namespace
 
 Result<DeviceMonitor> DeviceMonitor::open(unsigned index) {
   static Functions functions;
-  void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
+  const Result<VendorLibrary> library = VendorLibrary::open({"libnvidia-ml.so.1"});
+  if (!library.ok())
     return Error("NVML cannot be loaded: no NVIDIA driver is installed here",
                  "judge on the emulator: --device emulated");
   Functions& f = functions;
-  const bool complete = find(library, "nvmlInit_v2", f.initialize) &&
-                        find(library, "nvmlDeviceGetHandleByIndex_v2", f.device) &&
-                        find(library, "nvmlDeviceGetName", f.name) &&
-                        find(library, "nvmlSystemGetDriverVersion", f.driver) &&
-                        find(library, "nvmlDeviceGetCudaComputeCapability", f.capability) &&
-                        find(library, "nvmlDeviceGetNumGpuCores", f.cores) &&
-                        find(library, "nvmlDeviceGetMemoryBusWidth", f.bus_width) &&
-                        find(library, "nvmlDeviceGetClockInfo", f.clock) &&
-                        find(library, "nvmlDeviceGetMaxClockInfo", f.max_clock) &&
-                        find(library, "nvmlDeviceGetPowerUsage", f.power) &&
-                        find(library, "nvmlDeviceGetTemperature", f.temperature) &&
-                        find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", f.reasons) &&
-                        find(library, "nvmlDeviceGetComputeRunningProcesses_v3", f.processes) &&
-                        find(library, "nvmlErrorString", f.text);
-  if (!complete) return Error("NVML lacks a function that is needed", "update the driver");
+  TRY(library->find("nvmlInit_v2", f.initialize));
+  TRY(library->find("nvmlDeviceGetHandleByIndex_v2", f.device));
+  TRY(library->find("nvmlDeviceGetName", f.name));
+  TRY(library->find("nvmlSystemGetDriverVersion", f.driver));
+  TRY(library->find("nvmlDeviceGetCudaComputeCapability", f.capability));
+  TRY(library->find("nvmlDeviceGetNumGpuCores", f.cores));
+  TRY(library->find("nvmlDeviceGetMemoryBusWidth", f.bus_width));
+  TRY(library->find("nvmlDeviceGetClockInfo", f.clock));
+  TRY(library->find("nvmlDeviceGetMaxClockInfo", f.max_clock));
+  TRY(library->find("nvmlDeviceGetPowerUsage", f.power));
+  TRY(library->find("nvmlDeviceGetTemperature", f.temperature));
+  TRY(library->find("nvmlDeviceGetCurrentClocksThrottleReasons", f.reasons));
+  TRY(library->find("nvmlDeviceGetComputeRunningProcesses_v3", f.processes));
+  TRY(library->find("nvmlErrorString", f.text));
   DeviceMonitor monitor;
   monitor.functions_ = &functions;
   int code = f.initialize();

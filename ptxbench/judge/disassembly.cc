@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kToolSeconds = 120;
-constexpr uint64_t kKeptOutput = uint64_t{256} << 20;
+constexpr uint64_t kKeptListing = uint64_t{256} << 20;
 
 // `line` after `prefix`, or nothing.
 std::string_view after(std::string_view line, std::string_view prefix) {
@@ -52,7 +52,7 @@ Result<ProcessOutcome> run_tool(std::vector<std::string> arguments, const std::s
   Command command;
   command.arguments = std::move(arguments);
   command.working_directory = folder;
-  command.kept_output_bytes = kKeptOutput;
+  command.kept_output_bytes = kKeptListing;
   command.limits.seconds = kToolSeconds;
   std::error_code ignored;
   const fs::path cuda = fs::weakly_canonical(toolchain.nvcc, ignored).parent_path().parent_path();

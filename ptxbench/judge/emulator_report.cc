@@ -44,6 +44,7 @@ Result<ExecutedInstruction> read_instruction(const Node& node) {
   instruction.source_line = static_cast<uint32_t>(TRY(count_or_zero(node, "source_line")));
   instruction.warps = TRY(count_or_zero(node, "warps"));
   instruction.lanes = TRY(count_or_zero(node, "lanes"));
+  instruction.operations = TRY(count_or_zero(node, "operations"));
   return instruction;
 }
 

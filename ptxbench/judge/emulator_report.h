@@ -20,6 +20,7 @@ struct ExecutedInstruction {
   std::string source_file;
   uint32_t source_line = 0;
   uint64_t warps = 0, lanes = 0;
+  uint64_t operations = 0;  // of tcgen05.mma, whose opcode does not tell its shape
 };
 
 struct ExecutedKernel {

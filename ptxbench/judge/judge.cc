@@ -2,6 +2,8 @@
 
 #include "ptxbench/judge/judge.h"
 
+#include <sys/statvfs.h>
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,16 +11,34 @@
 #include "base/sha256.h"
 #include "base/temporary_directory.h"
 #include "base/text_file.h"
+#include "ptxbench/judge/architecture.h"
 #include "ptxbench/judge/random_seed.h"
 #include "ptxbench/judge/screen.h"
 #include "ptxbench/judge/stage_clock.h"
 #include "ptxbench/judge/static_use.h"
+#include "ptxbench/judge/trials.h"
 #include "ptxbench/judge/workload_verdict.h"
 
 namespace weft::judge {
 namespace {
 
-constexpr unsigned kMostTrials = 64;
+// Tensors as large as this may lie in memory as files, several times over.
+constexpr uint64_t kSmallTask = 64 << 20;
+constexpr uint64_t kCopies = 16;                // of a task's tensors, at most, with recordings
+constexpr uint64_t kSpare = uint64_t{1} << 30;  // bytes that stay free
+
+// On a disk every file of a call costs milliseconds: blocks are found, given back and discarded.
+Result<TemporaryDirectory> make_scratch(const std::string& memory,
+                                        std::span<const problems::Task> tasks) {
+  uint64_t largest = 0;
+  for (const problems::Task& task : tasks) largest = std::max(largest, task.bytes());
+  struct statvfs space {};
+  const bool fits = !memory.empty() && largest <= kSmallTask && tasks.size() == 1 &&
+                    statvfs(memory.c_str(), &space) == 0 &&
+                    space.f_bavail * space.f_frsize >= kSpare + kCopies * largest;
+  return fits ? TemporaryDirectory::create_in(memory, "ptxbench")
+              : TemporaryDirectory::create("ptxbench");
+}
 
 // One judgement on its way. Stages fill the envelope; a stage that fails stops the rest.
 class Judgement {
@@ -36,7 +56,6 @@ class Judgement {
     e.definition = tasks.front().definition.name;
     for (const problems::Task& task : tasks) e.workload_uuids.push_back(task.workload.uuid);
     e.kernel_sha256 = candidate.sha256;
-    e.min_speedup_reason = "no GPU";
     e.audit.reason = "the candidate was not run";
   }
 
@@ -79,9 +98,9 @@ class Judgement {
     if (!bare) {
       const std::string folder = scratch_.file("build");
       TRY(write_file(folder + "/README", "A candidate is built here.\n"));
-      const BuildOutcome built = TRY(
-          build_candidate(candidate_, toolchain_, {folder, settings_.build_cache, settings_.cancel},
-                          settings_.build_limits));
+      const BuildOutcome built =
+          TRY(build_for(architecture_of(settings_.emulation.device), candidate_, toolchain_,
+                        {folder, settings_.build_cache, settings_.cancel}, settings_.build_limits));
       envelope_.compile_log = built.log;
       if (!built.built) return std::optional(Failure{wire::Status::CompileError, built.failure});
       const Result<Done> screened = screen_object(built.object);
@@ -176,7 +195,7 @@ Result<wire::Envelope> judge(const Candidate& candidate, std::span<const problem
     return Error(fmt::format("number of trials out of range: {}", settings.trials),
                  fmt::format("1 to {}", kMostTrials));
   }
-  TemporaryDirectory scratch = TRY(TemporaryDirectory::create("ptxbench"));
+  TemporaryDirectory scratch = TRY(make_scratch(settings.memory_scratch, tasks));
   return Judgement(candidate, tasks, toolchain, settings, std::move(scratch)).run();
 }
 

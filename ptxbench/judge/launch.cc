@@ -128,6 +128,9 @@ Result<ResolvedLaunch::Argument> resolve_argument(const LaunchArgument& argument
                    fmt::format("tensors: {}; numbers are written i32 M, i64 M, f32 0.5",
                                fmt::join(names, ", ")));
     }
+    const auto scalar = task.workload.scalars.find(argument.text);
+    if (scalar != task.workload.scalars.end())
+      return ResolvedLaunch::Argument{LaunchArgument::Kind::Float32, 0, scalar->second};
     resolved.value = found - names.begin();
     return resolved;
   }

@@ -34,6 +34,22 @@ TEST(Launch, EvaluatesExpressionsOverTheAxes) {
   EXPECT_EQ(launch.arguments[5].number, 0.5);
 }
 
+TEST(Launch, PassesAScalarInputByItsValue) {
+  problems::Task task =
+      *problems::Catalogue::open("problems")->task("gdn_decode_qk4_v8_d128_k_last", "", {});
+  task.workload.scalars["scale"] = 0.25;
+  const auto launches = parse_launches(
+      "//! kernel k\n//! grid 1\n//! block 1\n//! arguments state, scale\n", "k.ptx");
+  ASSERT_TRUE(launches.ok()) << format(launches.error());
+  const auto resolved = resolve_launches(*launches, task);
+  ASSERT_TRUE(resolved.ok()) << format(resolved.error());
+  const auto& arguments = resolved->front().arguments;
+  EXPECT_EQ(arguments[0].kind, LaunchArgument::Kind::Tensor);
+  EXPECT_EQ(arguments[0].value, 3);
+  EXPECT_EQ(arguments[1].kind, LaunchArgument::Kind::Float32);
+  EXPECT_EQ(arguments[1].number, 0.25);
+}
+
 TEST(Launch, RunsSeveralKernelsInOrder) {
   const auto launches = parse_launches(
       "//! kernel a\n//! grid 1\n//! block 1\n//! kernel b\n//! grid 2\n//! block 1\n", "k.ptx");

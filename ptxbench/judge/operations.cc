@@ -81,6 +81,7 @@ Operations operations_of(std::string_view opcode) {
     if (!has(parts, "mma_async")) return {};
     return {Unit::Wgmma, tensor_operations(parts) / 4, 0};
   }
+  if (opcode.starts_with("tcgen05.mma.")) return {Unit::Tcgen05, 0, 0};
   if (parts[0] == "mma" || (parts[0] == "wmma" && has(parts, "mma")))
     return {Unit::OtherTensor, tensor_operations(parts), 0};
   const double per_lane = scalar_operations(parts[0]) * float_elements(parts);
@@ -91,6 +92,7 @@ std::string_view target_group(std::string_view opcode) {
   if (is_machine_opcode(opcode)) return sass_target_group(opcode);
   const std::vector<std::string_view> parts = words(opcode);
   if (opcode.starts_with("wgmma.mma_async")) return "wgmma";
+  if (opcode.starts_with("tcgen05.mma.")) return "tcgen05";
   const bool bulk =
       opcode.starts_with("cp.async.bulk.") || opcode.starts_with("cp.reduce.async.bulk.");
   if (bulk && !has(parts, "commit_group") && !has(parts, "wait_group") && !has(parts, "prefetch"))

@@ -34,6 +34,18 @@ TEST(Operations, OfScalarInstructionsCountLanes) {
     EXPECT_EQ(operations_of(opcode).per_lane, lanes) << opcode;
 }
 
+TEST(Operations, OfTcgen05StandInItsDescriptor) {
+  const char* opcode = "tcgen05.mma.cta_group::1.kind::f16";
+  EXPECT_EQ(operations_of(opcode).unit, Unit::Tcgen05);
+  EXPECT_EQ(target_group(opcode), "tcgen05");
+  for (const char* other :
+       {"tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64",
+        "tcgen05.ld.sync.aligned.32x32b.x32.b32", "tcgen05.cp.cta_group::1.128x256b"}) {
+    EXPECT_EQ(operations_of(other).unit, Unit::None) << other;
+    EXPECT_EQ(target_group(other), "") << other;
+  }
+}
+
 TEST(Operations, OfFencesAndWaitsAreNone) {
   EXPECT_EQ(operations_of("wgmma.fence.sync.aligned").unit, Unit::None);
   EXPECT_EQ(operations_of("wgmma.wait_group.sync.aligned").unit, Unit::None);

@@ -79,6 +79,10 @@ Result<TensorOrder> read_tensor(const Node& node) {
   tensor.shape = TRY(integers(node, "shape"));
   tensor.bytes = static_cast<uint64_t>(TRY(integer(node, "bytes")));
   tensor.output = TRY(integer(node, "output")) != 0;
+  if (node.has("scalar")) {
+    const Node scalar = TRY(node.member("scalar"));
+    tensor.scalar = TRY(scalar.number());
+  }
   return tensor;
 }
 
@@ -99,7 +103,8 @@ std::string to_text(const Orders& orders) {
                        {"bits", tensor.bits},
                        {"shape", tensor.shape},
                        {"bytes", tensor.bytes},
-                       {"output", tensor.output ? 1 : 0}});
+                       {"output", tensor.output ? 1 : 0},
+                       {"scalar", tensor.scalar ? Json(*tensor.scalar) : Json()}});
   }
   Json launches = Json::array();
   for (const ResolvedLaunch& launch : orders.launches) launches.push_back(launch_json(launch));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct TensorOrder {
   std::vector<int64_t> shape;
   uint64_t bytes = 0;
   bool output = false;
+  std::optional<double> scalar;  // passed by value instead of as a tensor
 };
 
 struct Orders {

@@ -14,7 +14,9 @@ TEST(Orders, SurviveTheFile) {
   orders.outputs = "out";
   orders.calls = "in/calls";
   orders.reports = "out/reports";
-  orders.tensors = {{"A", 4, 16, {3, 5}, 30, false}, {"C", 2, 32, {7}, 28, true}};
+  orders.tensors = {{"A", 4, 16, {3, 5}, 30, false},
+                    {"C", 2, 32, {7}, 28, true},
+                    {"scale", 2, 32, {}, 4, false, 0.125}};
   orders.guard_bytes = 64;
   orders.launches = {
       {"k", {1, 2, 3}, {4, 5, 6}, {1, 1, 1}, 77, {{LaunchArgument::Kind::Float32, 0, 0.25}}}};
@@ -22,6 +24,8 @@ TEST(Orders, SurviveTheFile) {
   ASSERT_TRUE(read.ok()) << format(read.error());
   EXPECT_EQ(to_text(*read), to_text(orders));
   EXPECT_EQ(read->tensors[1].shape, (std::vector<int64_t>{7}));
+  EXPECT_EQ(read->tensors[1].scalar, std::nullopt);
+  EXPECT_EQ(read->tensors[2].scalar, 0.125);
   EXPECT_EQ(read->launches[0].arguments[0].number, 0.25);
   EXPECT_EQ(read->input_file(1), "in/1.bin");
 }

@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kLongestReport = 64 << 20;
+constexpr uint64_t kMostWritten = 512 << 20;  // beside six times the tensors
 
 Result<ReplayOrders> orders_for(const RepetitionRequest& request) {
   ReplayOrders orders{.recording = request.recording,
@@ -57,6 +58,8 @@ Command replay_command(const RepetitionRequest& request, const Toolchain& toolch
                                       : (uint64_t{4} << 30) + 4 * bytes;
   command.limits.file_bytes = std::max<uint64_t>(2 * bytes, uint64_t{1} << 28);
   command.limits.processes = 32;
+  command.limited_folder = request.folder + "/out";
+  command.limits.folder_bytes = kMostWritten + 6 * bytes;
   command.cancel = request.cancel;
   return command;
 }

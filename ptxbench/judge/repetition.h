@@ -20,7 +20,7 @@ namespace weft::judge {
 
 enum class Tamper : uint8_t {
   Nothing,
-  Products,  // accumulators of wgmma become nonsense
+  Products,  // accumulators of wgmma and tcgen05.mma become nonsense
   Copies,    // bytes that bulk and tensor copies land become nonsense
 };
 

@@ -10,7 +10,10 @@ namespace {
 
 std::vector<std::string> names_of(std::string_view family) {
   if (family == "gemm") return {"M", "N"};
-  if (family == "mha_with_lse" || family == "mha_bwd") return {"B", "H"};
+  if (family == "mha_with_lse" || family == "mha_bwd" || family == "fp8_mha_with_lse")
+    return {"B", "H"};
+  if (family == "fp8_gemm") return {"m"};
+  if (family == "gdn_decode") return {"batch_size"};
   return {};
 }
 

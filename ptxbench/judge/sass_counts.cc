@@ -87,32 +87,43 @@ std::string_view sass_target_group(std::string_view opcode) {
   return {};
 }
 
-Result<EmulatorReport> read_sass_counts(std::string counts, const Disassembly& code) {
-  const problems::Document document =
-      TRY(problems::Document::parse(std::move(counts), "sass.json"));
-  std::map<std::string, ExecutedKernel> kernels;
-  const Node root(document);
-  for (const Node& item : TRY(root.elements())) {
+Result<std::vector<SassCount>> read_sass_counts(std::string text) {
+  const problems::Document document = TRY(problems::Document::parse(std::move(text), "sass.json"));
+  std::vector<SassCount> counts;
+  for (const Node& item : TRY(Node(document).elements())) {
     const std::vector<Node> fields = TRY(item.elements());
     if (fields.size() != 4) return item.error("four fields are expected");
-    const std::string function = TRY(fields[0].text());
-    const int64_t offset = TRY(fields[1].integer());
-    const int64_t warps = TRY(fields[2].integer()), threads = TRY(fields[3].integer());
-    const auto named = code.find(function);
+    SassCount& count = counts.emplace_back();
+    count.function = TRY(fields[0].text());
+    count.offset = static_cast<uint32_t>(TRY(fields[1].integer()));
+    count.warps = static_cast<uint64_t>(TRY(fields[2].integer()));
+    count.threads = static_cast<uint64_t>(TRY(fields[3].integer()));
+  }
+  return counts;
+}
+
+Result<EmulatorReport> name_instructions(const std::vector<SassCount>& counts,
+                                         const Disassembly& code) {
+  std::map<std::string, ExecutedKernel> kernels;
+  for (const SassCount& count : counts) {
+    const auto named = code.find(count.function);
     if (named == code.end())
-      return Error("a function ran that the build did not produce: " + function);
-    const auto instruction = named->second.find(static_cast<uint32_t>(offset));
-    if (instruction == named->second.end())
+      return Error("a function ran that the build did not produce: " + count.function);
+    const auto instruction = named->second.find(count.offset);
+    if (instruction == named->second.end()) {
+      // Padding behind a function is listed too, and never runs.
+      if (count.warps == 0) continue;
       return Error(fmt::format("an instruction ran that the build did not produce: {} at 0x{:x}",
-                               function, offset));
-    ExecutedKernel& kernel = kernels[function];
-    kernel.name = function;
+                               count.function, count.offset));
+    }
+    ExecutedKernel& kernel = kernels[count.function];
+    kernel.name = count.function;
     ExecutedInstruction executed;
     executed.opcode = instruction->second.opcode;
     executed.source_file = instruction->second.source_file;
     executed.source_line = instruction->second.source_line;
-    executed.lanes = static_cast<uint64_t>(threads);
-    executed.warps = true_warps(executed.opcode, static_cast<uint64_t>(warps), executed.lanes);
+    executed.lanes = count.threads;
+    executed.warps = true_warps(executed.opcode, count.warps, count.threads);
     kernel.instructions.push_back(std::move(executed));
   }
   EmulatorReport report;

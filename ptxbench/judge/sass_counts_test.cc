@@ -19,9 +19,10 @@ Disassembly code() {
 }
 
 TEST(SassCounts, CountsWarpsOfProductsAndCopies) {
-  const auto report = read_sass_counts(
-      R"([["gemm", 2944, 2048, 65536], ["gemm", 9536, 256, 256], ["gemm", 9584, 256, 256]])",
-      code());
+  const auto counts = read_sass_counts(
+      R"([["gemm", 2944, 2048, 65536], ["gemm", 9536, 256, 256], ["gemm", 9584, 256, 256]])");
+  ASSERT_TRUE(counts.ok()) << format(counts.error());
+  const auto report = name_instructions(*counts, code());
   ASSERT_TRUE(report.ok()) << format(report.error());
   ASSERT_EQ(report->kernels.size(), 1u);
   const auto& instructions = report->kernels[0].instructions;
@@ -33,8 +34,8 @@ TEST(SassCounts, CountsWarpsOfProductsAndCopies) {
 }
 
 TEST(SassCounts, FalsePredicatesDoNotCount) {
-  const auto report = read_sass_counts(
-      R"([["gemm", 2944, 2048, 0], ["gemm", 9536, 256, 0], ["gemm", 9584, 256, 17]])", code());
+  const auto report = name_instructions(
+      {{"gemm", 2944, 2048, 0}, {"gemm", 9536, 256, 0}, {"gemm", 9584, 256, 17}}, code());
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->kernels[0].instructions[0].warps, 0u);
   EXPECT_EQ(report->kernels[0].instructions[1].warps, 0u);
@@ -42,9 +43,14 @@ TEST(SassCounts, FalsePredicatesDoNotCount) {
 }
 
 TEST(SassCounts, CodeThatWasNotBuiltIsAnError) {
-  EXPECT_FALSE(read_sass_counts(R"([["other", 0, 1, 32]])", code()).ok());
-  EXPECT_FALSE(read_sass_counts(R"([["gemm", 16, 1, 32]])", code()).ok());
-  EXPECT_FALSE(read_sass_counts("{}", code()).ok());
+  EXPECT_FALSE(name_instructions({{"other", 0, 1, 32}}, code()).ok());
+  EXPECT_FALSE(name_instructions({{"gemm", 16, 1, 32}}, code()).ok());
+  EXPECT_TRUE(name_instructions({{"gemm", 16, 0, 0}}, code()).ok());
+}
+
+TEST(SassCounts, WhatIsNoListOfCountsIsAnError) {
+  EXPECT_FALSE(read_sass_counts("{}").ok());
+  EXPECT_FALSE(read_sass_counts(R"([["gemm", 0, 1]])").ok());
 }
 
 // 2 * 64 * 256 * 16 / 4 warps; 2 * 16 * 8 * 16.

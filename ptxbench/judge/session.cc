@@ -5,7 +5,6 @@
 #include "ptxbench/judge/session.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 #include "base/text_file.h"
 #include "ptxbench/judge/build.h"
 #include "ptxbench/judge/device.h"
+#include "ptxbench/judge/named_pipe.h"
 #include "ptxbench/judge/readable_names.h"
 
 namespace weft::judge {
@@ -36,6 +36,8 @@ constexpr size_t kLongestLine = 64 << 10;
 constexpr int kCancelInterval = 100;  // milliseconds between looks at SessionSettings::cancel
 constexpr uint64_t kGuardBytes = 64 << 10;
 constexpr uint64_t kLongestReport = 16 << 20;
+// In all files that a session leaves, beside six times its tensors: recordings have copies.
+constexpr uint64_t kMostWritten = 512 << 20;
 
 // DLPack's type codes.
 std::pair<uint8_t, uint8_t> type_code(problems::DType dtype) {
@@ -94,18 +96,9 @@ Command worker_command(const Toolchain& toolchain, const std::string& folder,
       limits.resident_bytes != 0 ? limits.resident_bytes : (uint64_t{4} << 30) + 6 * task_bytes;
   command.limits.file_bytes = std::max<uint64_t>(2 * task_bytes, uint64_t{1} << 28);
   command.limits.processes = 32;
+  command.limited_folder = folder + "/out";
+  command.limits.folder_bytes = kMostWritten + 6 * task_bytes;
   return command;
-}
-
-Result<Descriptor> make_pipe(const std::string& path) {
-  if (mkfifo(path.c_str(), 0600) != 0)
-    return Error(fmt::format("cannot make the pipe {}: {}", path, std::strerror(errno)));
-  // Open for both directions: neither end waits for the other, and no end ever sees a hang-up that
-  // a candidate caused.
-  Descriptor descriptor(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  if (!descriptor.open())
-    return Error(fmt::format("cannot open the pipe {}: {}", path, std::strerror(errno)));
-  return descriptor;
 }
 
 // A fault says more than the error code that the runtime returned for it.
@@ -168,7 +161,7 @@ class WorkerSession final : public Session {
     Sandbox sandbox{
         .writable = {orders_.outputs},
         .readable = {orders_.inputs, orders_.candidate, toolchain.worker, toolchain.emulated_cuda},
-        .gpu = settings_.gpu.has_value(),
+        .devices = settings_.gpu ? gpu_devices() : std::vector<std::string>{},
         .view = Sandbox::View::Programs};
     if (settings_.gpu)
       for (const std::string& seen : vendor_folders(toolchain)) sandbox.readable.push_back(seen);
@@ -282,15 +275,7 @@ class WorkerSession final : public Session {
         kill_ = true;
         return Error("the judgement was cancelled");
       }
-      pollfd events[2] = {{.fd = reports_.get(), .events = POLLIN, .revents = 0},
-                          {.fd = ended_.get(), .events = POLLIN, .revents = 0}};
-      if (poll(events, 2, kCancelInterval) < 0 && errno != EINTR)
-        return Error(fmt::format("cannot wait for the worker: {}", std::strerror(errno)));
-      if ((events[0].revents & POLLIN) != 0) {
-        char part[1 << 14];
-        const ssize_t length = ::read(reports_.get(), part, sizeof part);
-        if (length > 0) buffer_.append(part, static_cast<size_t>(length));
-      } else if (events[1].revents != 0) {
+      if (TRY(wait_for_more(reports_, ended_, kCancelInterval, buffer_)) == Waited::Ended) {
         watcher_.join();
         watcher_ = std::thread([] {});
         classify_ending(TRY(ended_outcome()), outcome);
@@ -368,6 +353,8 @@ void add_tensors(Orders& orders, const problems::Task& task) {
       order.bytes = problems::byte_size(spec.dtype);
       for (const int64_t extent : order.shape) order.bytes *= static_cast<uint64_t>(extent);
       order.output = output;
+      const auto scalar = task.workload.scalars.find(spec.name);
+      if (scalar != task.workload.scalars.end()) order.scalar = scalar->second;
       orders.tensors.push_back(std::move(order));
     }
   }

@@ -21,6 +21,8 @@ struct Settings {
   BuildLimits build_limits;
   RunLimits run_limits;
   std::string build_cache;  // folder (see default_build_cache()); empty: every build is made anew
+  // Folder for the files of small tasks, best in memory; empty: that of all temporary files.
+  std::string memory_scratch;
   // Calls with fresh inputs in the same memory. One more call gives the last inputs again in memory
   // that no call has seen, and up to `extra_calls` more follow, how many follows from the seed.
   unsigned trials = 2;

@@ -42,7 +42,6 @@ class StageClock {
   Result<bool> run(const char* name, const Work& work) {
     return run(name, true, work);
   }
-  void skip(const char* name) { records_.push_back({name, std::nullopt, 0, ""}); }
 
   const std::optional<Failure>& failure() const { return failure_; }
   const std::vector<wire::StageRecord>& records() const { return records_; }

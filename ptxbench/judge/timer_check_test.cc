@@ -10,7 +10,7 @@
 namespace weft::judge {
 namespace {
 
-DeviceFacts h200() {
+DeviceFacts memory_of_h200() {
   DeviceFacts facts;
   facts.max_memory_mhz = 3201;
   facts.memory_bus_bits = 6144;
@@ -24,15 +24,15 @@ Json samples() {
 }
 
 TEST(TimerCheck, GoodTimerPasses) {
-  EXPECT_TRUE(judge_timer(samples(), h200()).passed());
+  EXPECT_TRUE(judge_timer(samples(), memory_of_h200()).passed());
 }
 
 TEST(TimerCheck, KnownKernelMustReadWithinTwoPerCent) {
   Json changed = samples();
   changed["known_records"] = {2041000};
-  EXPECT_FALSE(judge_timer(changed, h200()).passed());
+  EXPECT_FALSE(judge_timer(changed, memory_of_h200()).passed());
   changed["known_records"] = {1959000};
-  EXPECT_FALSE(judge_timer(changed, h200()).passed());
+  EXPECT_FALSE(judge_timer(changed, memory_of_h200()).passed());
 }
 
 // 30 MB in 6 us are 5000 GB/s: more than the pins carry, so they came from the cache.
@@ -40,17 +40,17 @@ TEST(TimerCheck, ColdThatIsFasterThanTheMemoryIsNotCold) {
   Json changed = samples();
   changed["cold_read"] = {6000};
   changed["warm_read"] = {3000};
-  EXPECT_FALSE(judge_timer(changed, h200()).passed());
+  EXPECT_FALSE(judge_timer(changed, memory_of_h200()).passed());
 }
 
 TEST(TimerCheck, WarmThatIsNoFasterProvesNothing) {
   Json changed = samples();
   changed["warm_read"] = {11000};
-  EXPECT_FALSE(judge_timer(changed, h200()).passed());
+  EXPECT_FALSE(judge_timer(changed, memory_of_h200()).passed());
 }
 
 TEST(TimerCheck, MissingSamplesDoNotPass) {
-  EXPECT_FALSE(judge_timer(Json::object(), h200()).passed());
+  EXPECT_FALSE(judge_timer(Json::object(), memory_of_h200()).passed());
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ Toolchain find_toolchain() {
   };
   const std::string header = above("kernels/include/tvm/ffi/tvm_ffi.h");
   if (!header.empty())
-    toolchain.headers = fs::path(header).parent_path().parent_path().parent_path().string();
+    toolchain.headers = existing(fs::path(header).parent_path().parent_path().parent_path());
   const std::string named = environment("WEFT_PROBLEMS");
   const std::string definitions = named.empty() ? above("problems/definitions") : "";
   toolchain.problems =

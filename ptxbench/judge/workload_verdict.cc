@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The calls and why each is made:
-//   1  fresh inputs                        faults, guard zones, every element written
-//   2  fresh inputs, same memory           results kept by pointer or shape
-//   3  the same inputs, other memory       pointers kept from before; equal bits expected
-//   4+ fresh inputs, none to a few times   results right for the first calls only
-// and, without the candidate's process, the launches of call 1 again (repetition.h):
-//   +  fresh inputs, another schedule      work done by the host; races; memory never written
-//   +  wgmma's results made nonsense       products that nobody uses
-//   +  copied bytes made nonsense          copies that nobody uses
-// Poison and guard patterns change from call to call.
+// The calls are in call_plan.h, what is done without the candidate's process in recorded_call.h.
 #include "ptxbench/judge/workload_verdict.h"
 
 #include <algorithm>
@@ -20,14 +11,15 @@
 
 #include <fmt/format.h>
 
-#include "base/mix.h"
 #include "base/sandbox.h"
+#include "ptxbench/judge/architecture.h"
 #include "ptxbench/judge/audit.h"
+#include "ptxbench/judge/call_plan.h"
 #include "ptxbench/judge/device_bench.h"
 #include "ptxbench/judge/device_state.h"
 #include "ptxbench/judge/health.h"
 #include "ptxbench/judge/random_seed.h"
-#include "ptxbench/judge/repetition.h"
+#include "ptxbench/judge/recorded_call.h"
 #include "ptxbench/judge/replay/module_digest.h"
 #include "ptxbench/judge/stage_clock.h"
 #include "ptxbench/problems/reference.h"
@@ -35,19 +27,9 @@
 namespace weft::judge {
 namespace {
 
-// One is NaN in every floating type, the other a huge number.
-constexpr uint8_t kPoisons[] = {0xFF, 0x7B};
-constexpr uint8_t kGuards[] = {0x7D, 0xFF};
-
-// The inputs of the repetition: no call has them.
-constexpr unsigned kUnseenTrial = 1000;
-
 // As much as the emulator may be asked for in the place of a GPU's counters, in floating-point
 // operations.
 constexpr double kEmulatedOperations = 1e10;
-
-// A task so small that more calls cost nothing, in floating-point operations.
-constexpr double kSmallTask = 1e9;
 
 std::string timestamp() {
   const std::time_t now = std::time(nullptr);
@@ -69,7 +51,9 @@ class WorkloadJudgement {
         toolchain_(toolchain),
         settings_(settings),
         folder_(folder),
-        seed_(settings.input_seed != 0 ? settings.input_seed : random_seed()) {
+        seed_(settings.input_seed != 0 ? settings.input_seed : random_seed()),
+        calls_(plan_calls(settings, task, seed_)) {
+    verdict_.requested_calls = static_cast<unsigned>(calls_.size());
     verdict_.trace = describe_workload(candidate, task);
   }
 
@@ -79,7 +63,6 @@ class WorkloadJudgement {
     evaluation.performance_reason = settings_.gpu ? "the candidate was not timed" : "no GPU";
     evaluation.correctness_reason = "the candidate did not run to its end";
     audit_.reason = "the candidate did not run to its end";
-    plan_calls();
     // It runs to its end on the first inputs without a fault and stays inside its tensors.
     bool going = TRY(stages_.run("sanitize", [&] { return sanitize(); }));
     // What it wrote is right, in every call.
@@ -95,23 +78,6 @@ class WorkloadJudgement {
 
  private:
   using StageResult = Result<std::optional<Failure>>;
-  struct PlannedCall {
-    unsigned trial = 0;  // of the inputs
-    bool move = false;
-  };
-
-  // Drawn from the seed of the inputs, so that a replay makes the same calls.
-  void plan_calls() {
-    for (unsigned trial = 0; trial < settings_.trials; ++trial) calls_.push_back({trial, false});
-    calls_.push_back({settings_.trials - 1, true});
-    const std::optional<double> operations = problems::floating_point_operations(task_);
-    if (settings_.extra_calls > 0 && operations.value_or(0) < kSmallTask) {
-      const uint64_t extra = mix(seed_, 1) % (settings_.extra_calls + 1);
-      for (unsigned i = 0; i < extra; ++i) calls_.push_back({settings_.trials + i, false});
-    }
-    verdict_.requested_calls = static_cast<unsigned>(calls_.size());
-    first_pattern_ = static_cast<unsigned>(mix(seed_, 2) % 2);
-  }
 
   StageResult sanitize() {
     SessionSettings session{.candidate = code_.object,
@@ -140,15 +106,16 @@ class WorkloadJudgement {
 
   // Runs call `index`; its bytes lie in `last_` afterwards.
   StageResult make_call(unsigned index) {
-    const bool fresh = index == 0 || calls_[index].trial != calls_[index - 1].trial;
-    last_ = TRY(session_->call({.inputs = fresh ? &expected_.inputs : nullptr,
-                                .poison = poison(index),
-                                .guard = kGuards[(first_pattern_ + index) % 2],
-                                .move = calls_[index].move,
-                                .record = index == 0 && !settings_.gpu}));
-    if (index == 0) {
-      recording_ = last_.recording;
-      addresses_ = last_.report.addresses;
+    const PlannedCall& call = calls_[index];
+    const bool record = index == 0 && !settings_.gpu;
+    last_ = TRY(session_->call({.inputs = call.fresh ? &expected_.inputs : nullptr,
+                                .poison = call.poison,
+                                .guard = call.guard,
+                                .move = call.move,
+                                .record = record}));
+    if (record && !last_.recording.empty()) {
+      recorded_.emplace(last_, call.poison, task_, seed_, toolchain_, settings_,
+                        folder_ + "/repetition");
     }
     if (last_.failure) return last_.failure;
     ++verdict_.completed_calls;
@@ -160,7 +127,7 @@ class WorkloadJudgement {
     for (unsigned index = 0; index < calls_.size(); ++index) {
       std::vector<std::string> before;
       if (index > 0) {
-        const bool again = calls_[index].trial == calls_[index - 1].trial;
+        const bool again = !calls_[index].fresh;
         if (again)
           before = std::move(last_.bytes);
         else
@@ -173,66 +140,16 @@ class WorkloadJudgement {
         // Bits that have been found right are right.
         if (again && *correctness.deterministic && settings_.gpu) continue;
       }
-      const std::optional<Failure> failure =
-          TRY(check_tensors(task_, expected_, last_.bytes, poison(index), index, correctness));
+      const std::optional<Failure> failure = TRY(
+          check_tensors(task_, expected_, last_.bytes, calls_[index].poison, index, correctness));
       if (failure) return failure;
       if (settings_.gpu && !calls_[index].move) TRY(keep_proven());
     }
     if (correctness.elements_compared == 0)
       return std::optional(Failure{wire::Status::IncorrectShape, "no element was compared"});
-    return repetition();
-  }
-
-  // The recorded call once more without the candidate's host code, on inputs that it never saw and
-  // with another schedule. Its counts are the audit's.
-  StageResult repetition() {
     if (settings_.gpu) return std::optional<Failure>();
-    first_unseen_ = TRY(expect(task_, seed_, kUnseenTrial));
-    plain_ = TRY(repeat_call(Tamper::Nothing));
-    if (!plain_->problem.empty()) return std::optional<Failure>();
-    if (plain_->report->fault) return fault_alone();
-    wire::Correctness ignored;
-    std::optional<Failure> failure = TRY(check_tensors(
-        task_, first_unseen_, plain_->bytes, poison(0), verdict_.completed_calls, ignored));
-    verdict_.trace.evaluation.correctness->elements_compared += ignored.elements_compared;
-    if (failure) {
-      failure->evidence = fmt::format(
-          "the launches of the first call, repeated without the host code that made them (other "
-          "inputs, schedule seed {}): {}",
-          repetition_seed_, failure->evidence);
-    }
-    return failure;
-  }
-
-  std::optional<Failure> fault_alone() const {
-    const wire::FaultRecord& fault = *plain_->report->fault;
-    return Failure{
-        fault.kind == "time limit" ? wire::Status::Timeout : wire::Status::RuntimeError,
-        fmt::format("the launches of the first call, repeated without the host code that made them "
-                    "(other inputs, schedule seed {}): {}: {} in {}",
-                    repetition_seed_, fault.kind, fault.message, fault.kernel)};
-  }
-
-  Result<Repetition> repeat_call(Tamper tamper) {
-    RepetitionRequest request{.recording = recording_,
-                              .addresses = addresses_,
-                              .sizes = {},
-                              .inputs = &first_unseen_.inputs,
-                              .poison = poison(0),
-                              .schedule_seed = repetition_seed_,
-                              .tamper = tamper,
-                              .folder = folder_ + "/repetition",
-                              .emulation = settings_.emulation,
-                              .limits = settings_.run_limits,
-                              .cancel = settings_.cancel};
-    for (const auto* specs : {&task_.definition.inputs, &task_.definition.outputs}) {
-      for (const problems::TensorSpec& spec : *specs) {
-        uint64_t bytes = problems::byte_size(spec.dtype);
-        for (const int64_t extent : task_.shape(spec)) bytes *= static_cast<uint64_t>(extent);
-        request.sizes.push_back(bytes);
-      }
-    }
-    return repeat(request, toolchain_);
+    INVARIANT(recorded_.has_value());
+    return recorded_->check(verdict_.completed_calls, correctness);
   }
 
   Result<Done> end_session() {
@@ -246,24 +163,21 @@ class WorkloadJudgement {
     if (end_ && end_->report) audit_.fault = end_->report->fault;
     if (settings_.gpu) return count_on_gpu();
     const bool lost = stages_.failure() && stages_.failure()->status == wire::Status::Timeout;
-    if (recording_.empty() || lost) return std::optional<Failure>();
+    if (!recorded_ || lost) return std::optional<Failure>();
     // A candidate that failed before is counted too, as far as its launches can be repeated.
-    if (!plain_) {
-      first_unseen_ = TRY(expect(task_, seed_, kUnseenTrial));
-      plain_ = TRY(repeat_call(Tamper::Nothing));
-    }
-    if (!plain_->report) {
-      audit_.reason = plain_->problem;
+    const Repetition& plain = *TRY(recorded_->plain());
+    if (!plain.report) {
+      audit_.reason = plain.problem;
       audit_.share_class = "unverified";
       return std::optional<Failure>();
     }
     const std::optional<wire::FaultRecord> fault = audit_.fault;
-    const EmulatorReport& report = *plain_->report;
+    const EmulatorReport& report = *plain.report;
     const std::optional<double> operations = problems::floating_point_operations(task_);
     audit_ = audit(report, operations, {});
     if (fault) audit_.fault = fault;
-    if (!plain_->problem.empty()) {
-      withdraw(plain_->problem);
+    if (!plain.problem.empty()) {
+      withdraw(plain.problem);
     } else if (foreign_code(report)) {
       withdraw("code ran that the build did not produce");
     } else if (!stages_.failure()) {
@@ -313,10 +227,10 @@ class WorkloadJudgement {
       return std::optional<Failure>();
     }
     if (!bench_) TRY(start_bench());
-    Result<EmulatorReport> counts = bench_->count();
+    const Result<DeviceCounts> counts = bench_->count();
     if (!counts.ok()) return count_emulated(counts.error().message());
-    audit_ = audit(*counts, problems::floating_point_operations(task_), {});
-    audit_.method = "cupti sass metrics";
+    audit_ = audit(counts->report, problems::floating_point_operations(task_), {});
+    audit_.method = counts->method;
     if (audit_.target_instructions_executed.value_or(false) && audit_.share) {
       audit_.share_class = *audit_.share >= kFullShare ? "full" : "partial";
       audit_.reason =
@@ -374,6 +288,10 @@ class WorkloadJudgement {
     evaluation.environment.libs["driver"] = monitor->facts().driver;
   }
 
+  bool for_blackwell() const {
+    return !settings_.gpu && architecture_of(settings_.emulation.device) == "100a";
+  }
+
   // Executed, perhaps; proven, no.
   void withdraw(const std::string& reason) {
     audit_.target_instructions_executed.reset();
@@ -389,27 +307,10 @@ class WorkloadJudgement {
 
   Result<Effects> find_effects() {
     Effects effects;
-    if (audit_.wgmma_warps > 0) effects.products = TRY(effect_of(Tamper::Products));
-    if (audit_.tma_warps > 0) effects.copies = TRY(effect_of(Tamper::Copies));
+    if (audit_.wgmma_warps > 0 || audit_.tcgen05_warps > 0)
+      effects.products = TRY(recorded_->effect_of(Tamper::Products));
+    if (audit_.tma_warps > 0) effects.copies = TRY(recorded_->effect_of(Tamper::Copies));
     return effects;
-  }
-
-  // The share of the output's elements that differ without those results. A kernel that then fails
-  // depends on them altogether.
-  Result<double> effect_of(Tamper tamper) {
-    const Repetition changed = TRY(repeat_call(tamper));
-    if (changed.bytes.empty()) return 1.0;
-    uint64_t elements = 0, differing = 0;
-    for (size_t i = first_unseen_.inputs.size(); i < plain_->bytes.size(); ++i) {
-      const std::string &a = plain_->bytes[i], &b = changed.bytes[i];
-      const size_t element =
-          problems::byte_size(task_.definition.outputs[i - first_unseen_.inputs.size()].dtype);
-      for (size_t at = 0; at < a.size(); at += element) {
-        ++elements;
-        differing += a.compare(at, element, b, at, element) != 0;
-      }
-    }
-    return elements == 0 ? 0.0 : static_cast<double>(differing) / static_cast<double>(elements);
   }
 
   // Only a failure can have left the device in a state that the next candidate suffers from.
@@ -429,18 +330,17 @@ class WorkloadJudgement {
     else
       evaluation.environment.hardware = "emulated " + settings_.emulation.device;
     if (audit_.method.empty() && audit_.target_instructions_executed) audit_.method = "emulator";
-    const SandboxSupport& sandbox = sandbox_support();
+    const SandboxSupport& sandbox = sandbox_support(settings_.gpu.has_value());
     evaluation.environment.libs["sandbox"] =
         sandbox.available ? sandbox.kind : "none: " + sandbox.reason;
     evaluation.environment.libs["input_seed"] = std::to_string(seed_);
     evaluation.environment.libs["schedule_seed"] =
         std::to_string(settings_.emulation.schedule_seed);
+    if (for_blackwell()) audit_.family = "B";
     audit_.stages = stages_.records();
     evaluation.audit = std::move(audit_);
     return std::move(verdict_);
   }
-
-  uint8_t poison(unsigned index) const { return kPoisons[(first_pattern_ + index) % 2]; }
 
   const Candidate& candidate_;
   const BuiltCode& code_;
@@ -453,22 +353,15 @@ class WorkloadJudgement {
   const Settings& settings_;
   const std::string& folder_;
   const uint64_t seed_;
+  const std::vector<PlannedCall> calls_;
   StageClock stages_{settings_.on_stage};
   WorkloadVerdict verdict_;
   wire::Audit audit_;
-  std::vector<PlannedCall> calls_;
-  unsigned first_pattern_ = 0;
   std::unique_ptr<Session> session_;
   std::optional<SessionEnd> end_;
   Expectation expected_;
   CallOutcome last_;
-  // Of the first call.
-  std::string recording_;
-  std::vector<uint64_t> addresses_;
-  Expectation first_unseen_;
-  std::optional<Repetition> plain_;
-  // Odd: shared memory then begins with another pattern than in the calls.
-  const uint64_t repetition_seed_ = random_seed() % 1'000'000 * 2 + 1;
+  std::optional<RecordedCall> recorded_;
 };
 
 }  // namespace
@@ -479,8 +372,12 @@ wire::Trace describe_workload(const Candidate& candidate, const problems::Task& 
   trace.workload.uuid = task.workload.uuid;
   trace.workload.axes.insert(task.axes.begin(), task.axes.end());
   trace.workload.overrides.insert(task.overrides.begin(), task.overrides.end());
-  for (const problems::TensorSpec& input : task.definition.inputs)
-    trace.workload.inputs.push_back(input.name);
+  for (const problems::TensorSpec& input : task.definition.inputs) {
+    wire::InputRecord record{input.name, std::nullopt};
+    const auto scalar = task.workload.scalars.find(input.name);
+    if (scalar != task.workload.scalars.end()) record.scalar = scalar->second;
+    trace.workload.inputs.push_back(std::move(record));
+  }
   trace.solution = candidate.name;
   return trace;
 }

@@ -27,7 +27,9 @@ Json kernel_json(const KernelUse& kernel) {
           {"launches", kernel.launches},
           {"seconds", kernel.seconds},
           {"wgmma_warps", kernel.wgmma_warps},
+          {"tcgen05_warps", kernel.tcgen05_warps},
           {"tma_warps", kernel.tma_warps},
+          {"mbarrier_warps", kernel.mbarrier_warps},
           {"target_operations", kernel.target_operations},
           {"other_tensor_operations", kernel.other_tensor_operations},
           {"scalar_operations", kernel.scalar_operations},
@@ -35,6 +37,10 @@ Json kernel_json(const KernelUse& kernel) {
 }
 
 }  // namespace
+
+std::string_view tensor_instruction(std::string_view family) {
+  return family == "B" ? "tcgen05" : "wgmma";
+}
 
 Json to_json(const FaultRecord& fault) {
   return {{"kind", fault.kind},
@@ -61,17 +67,20 @@ Json to_json(const Audit& audit) {
                       {"seconds", stage.seconds},
                       {"evidence", stage.evidence}});
   }
-  Json json = {
-      {"family", audit.family},
-      {"target_instructions_executed", or_null(audit.target_instructions_executed)},
-      {"share", or_null(audit.share)},
-      {"share_class", audit.share_class.empty() ? Json(nullptr) : Json(audit.share_class)},
-      {"share_threshold", audit.share_threshold},
-      {"output_changed_without",
-       {{"wgmma", or_null(audit.products_effect)}, {"tma", or_null(audit.copies_effect)}}}};
+  Json json = {{"family", audit.family},
+               {"target_instructions_executed", or_null(audit.target_instructions_executed)},
+               {"share", or_null(audit.share)},
+               {"share_class", audit.share_class.empty() ? Json(nullptr) : Json(audit.share_class)},
+               {"share_threshold", audit.share_threshold},
+               {"output_changed_without",
+                {{tensor_instruction(audit.family), or_null(audit.products_effect)},
+                 {"tma", or_null(audit.copies_effect)}}}};
   json["method"] = audit.method.empty() ? Json(nullptr) : Json(audit.method);
   if (!audit.reason.empty()) json["reason"] = audit.reason;
-  json["executed"] = {{"wgmma_warps", audit.wgmma_warps}, {"tma_warps", audit.tma_warps}};
+  json["executed"] = {{"wgmma_warps", audit.wgmma_warps},
+                      {"tcgen05_warps", audit.tcgen05_warps},
+                      {"tma_warps", audit.tma_warps},
+                      {"mbarrier_warps", audit.mbarrier_warps}};
   json["operations"] = {{"target", audit.target_operations},
                         {"other_tensor", audit.other_tensor_operations},
                         {"scalar", audit.scalar_operations},

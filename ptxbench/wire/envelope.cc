@@ -14,6 +14,21 @@ bool Envelope::all_passed() const {
                      [](const Trace& trace) { return trace.evaluation.status == Status::Passed; });
 }
 
+std::optional<double> Envelope::min_speedup(std::string& reason) const {
+  std::optional<double> least;
+  for (const Trace& trace : traces) {
+    const std::optional<Performance>& performance = trace.evaluation.performance;
+    if (!performance || !performance->speedup_factor) {
+      reason =
+          performance ? performance->timing.library_reason : trace.evaluation.performance_reason;
+      return std::nullopt;
+    }
+    least = std::min(least.value_or(*performance->speedup_factor), *performance->speedup_factor);
+  }
+  if (!least) reason = "no workload was judged";
+  return least;
+}
+
 Json to_json(const Envelope& envelope) {
   Json traces = Json::array();
   for (const Trace& trace : envelope.traces) traces.push_back(to_json(trace));
@@ -32,10 +47,13 @@ Json to_json(const Envelope& envelope) {
                {"workload_uuids", envelope.workload_uuids},
                {"kernel_sha256", envelope.kernel_sha256},
                {"status", name(envelope.status)},
-               {"all_passed", envelope.all_passed()},
-               {"min_speedup", envelope.min_speedup ? Json(*envelope.min_speedup) : Json(nullptr)}};
-  if (!envelope.min_speedup) json["min_speedup_reason"] = envelope.min_speedup_reason;
-  json["target_met"] = envelope.target_met ? Json(*envelope.target_met) : Json(nullptr);
+               {"all_passed", envelope.all_passed()}};
+  std::string reason;
+  const std::optional<double> speedup = envelope.min_speedup(reason);
+  json["min_speedup"] = speedup ? Json(*speedup) : Json(nullptr);
+  if (!speedup) json["min_speedup_reason"] = reason;
+  json["target_met"] = nullptr;
+  json["target_met_reason"] = "no task names a speed-up to reach";
   json["sanitizer"] = {{"requested_runs", envelope.sanitizer.requested_runs},
                        {"completed_runs", envelope.sanitizer.completed_runs},
                        {"clean", envelope.sanitizer.clean}};

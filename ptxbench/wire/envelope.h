@@ -38,9 +38,6 @@ struct Envelope {
   std::vector<std::string> workload_uuids;  // as requested: a pass needs a trace for each
   std::string kernel_sha256;
   Status status = Status::RuntimeError;
-  std::optional<double> min_speedup;
-  std::string min_speedup_reason;  // why it is absent
-  std::optional<bool> target_met;  // absent without timing
   Sanitizer sanitizer;
   std::string compile_log;
   std::optional<PtxSummary> ptx;
@@ -48,6 +45,9 @@ struct Envelope {
   Audit audit;
 
   bool all_passed() const;
+  // The least speed-up over the library's of all workloads. Absent when one of them has none, and
+  // then `reason` says why.
+  std::optional<double> min_speedup(std::string& reason) const;
 };
 
 Json to_json(const Envelope& envelope);

@@ -14,11 +14,10 @@ namespace {
 Envelope passed() {
   Envelope envelope;
   envelope.status = Status::Passed;
-  envelope.min_speedup_reason = "no GPU";
   envelope.workload_uuids = {"u"};
   Trace trace;
   trace.definition = "gemm_n128_k2048";
-  trace.workload = {"u", {{"M", 70}}, {}, {"A", "B"}};
+  trace.workload = {"u", {{"M", 70}}, {}, {{"A", {}}, {"scale", 0.125}}};
   trace.evaluation.status = Status::Passed;
   trace.evaluation.correctness = Correctness{0.5, 0.25, {}};
   trace.evaluation.performance_reason = "no GPU";
@@ -42,11 +41,43 @@ TEST(Envelope, LeavesWhatWasNotMeasuredNullWithAReason) {
   EXPECT_TRUE(json["min_speedup"].is_null());
   EXPECT_EQ(json["min_speedup_reason"], "no GPU");
   EXPECT_TRUE(json["target_met"].is_null());
+  EXPECT_FALSE(json["target_met_reason"].get<std::string>().empty());
   const Json& evaluation = json["traces"][0]["evaluation"];
   EXPECT_TRUE(evaluation["performance"].is_null());
   EXPECT_EQ(evaluation["performance_reason"], "no GPU");
   EXPECT_TRUE(json["audit"]["share"].is_null());
   EXPECT_TRUE(json["audit"]["target_instructions_executed"].is_null());
+}
+
+TEST(Trace, SaysWhatIsRandomAndWhatIsGiven) {
+  const Json inputs = to_json(passed().traces[0])["workload"]["inputs"];
+  EXPECT_EQ(inputs["A"], Json({{"type", "random"}}));
+  EXPECT_EQ(inputs["scale"], Json({{"type", "scalar"}, {"value", 0.125}}));
+}
+
+Trace timed(std::optional<double> speedup) {
+  Trace trace;
+  Performance& performance = trace.evaluation.performance.emplace();
+  performance.speedup_factor = speedup;
+  if (!speedup) performance.timing.library_reason = "no library is known";
+  return trace;
+}
+
+TEST(Envelope, HasTheLeastSpeedupOfItsWorkloads) {
+  Envelope envelope;
+  envelope.traces = {timed(1.5), timed(0.75), timed(2.0)};
+  const Json json = to_json(envelope);
+  EXPECT_EQ(json["min_speedup"], 0.75);
+  EXPECT_FALSE(json.contains("min_speedup_reason"));
+}
+
+TEST(Envelope, HasNoSpeedupWhereOneWorkloadHasNone) {
+  Envelope envelope;
+  envelope.traces = {timed(1.5), timed(std::nullopt)};
+  EXPECT_TRUE(to_json(envelope)["min_speedup"].is_null());
+  EXPECT_EQ(to_json(envelope)["min_speedup_reason"], "no library is known");
+  Envelope empty;
+  EXPECT_EQ(to_json(empty)["min_speedup_reason"], "no workload was judged");
 }
 
 TEST(Envelope, WithoutTracesHasNotPassed) {

@@ -12,6 +12,8 @@ Json comparison_json(const OutputComparison& comparison) {
                {"trial", comparison.trial},
                {"passed", comparison.passed},
                {"rule", comparison.rule},
+               {"tolerance_origin", comparison.tolerance_origin},
+               {"precision", comparison.precision ? Json(*comparison.precision) : Json()},
                {"elements", comparison.elements},
                {"mismatched", comparison.mismatched},
                {"non_finite", comparison.non_finite},
@@ -76,7 +78,10 @@ Json evaluation_json(const Evaluation& evaluation) {
 
 Json to_json(const Trace& trace) {
   Json inputs = Json::object();
-  for (const std::string& input : trace.workload.inputs) inputs[input] = {{"type", "random"}};
+  for (const InputRecord& input : trace.workload.inputs) {
+    inputs[input.name] = input.scalar ? Json{{"type", "scalar"}, {"value", *input.scalar}}
+                                      : Json{{"type", "random"}};
+  }
   Json workload = {
       {"uuid", trace.workload.uuid}, {"axes", trace.workload.axes}, {"inputs", std::move(inputs)}};
   if (!trace.workload.overrides.empty()) workload["overrides"] = trace.workload.overrides;

@@ -23,8 +23,10 @@ struct OutputComparison {
   std::string output;
   unsigned trial = 0;  // which call, from 0
   bool passed = false;
-  std::string reason;  // why not
-  std::string rule;    // the tolerance in force, in words
+  std::string reason;                    // why not
+  std::string rule;                      // the tolerance in force, in words
+  std::string tolerance_origin;          // each part's value and layer, and where it comes from
+  std::optional<std::string> precision;  // the class that the error speaks of, where it does
   int64_t elements = 0, mismatched = 0, non_finite = 0, untouched = 0;
   double max_absolute_error = 0, max_relative_error = 0, relative_norm = 0;
   std::vector<int64_t> first_bad;  // index
@@ -65,11 +67,16 @@ struct Evaluation {
   std::optional<Audit> audit;  // ours
 };
 
+struct InputRecord {
+  std::string name;
+  std::optional<double> scalar;  // absent: a tensor, "random"
+};
+
 struct WorkloadRecord {
   std::string uuid;
   std::map<std::string, int64_t> axes;       // every axis, const ones too
   std::map<std::string, int64_t> overrides;  // what --set changed: not empty means a reduced task
-  std::vector<std::string> inputs;           // all "random"
+  std::vector<InputRecord> inputs;
 };
 
 struct Trace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Wrong command lines and broken files: each ends with its exit code and a message that helps.
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "base/temporary_directory.h"
@@ -115,10 +117,45 @@ TEST(Inspect, FindsNothingSpecialInAPlainKernel) {
 TEST(Tasks, AreListedAndShown) {
   EXPECT_EQ(ptxbench({"tasks"}).exit_code, 0);
   const Ran list = ptxbench({"tasks", "list", "--json"});
-  EXPECT_EQ(list.json().size(), 35u);
+  EXPECT_EQ(list.json().size(), 67u);
   const Ran one = ptxbench({"tasks", "show", "mha_with_lse_d128_causal", "--json"});
   EXPECT_EQ(one.json()["axes"]["H"]["value"], 48);
   EXPECT_TRUE(contains(ptxbench({"tasks", "show", "gemm_n7168_k5120"}).output, "bfloat16[M, K]"));
+}
+
+// What is wrong with the planted task follows from arithmetic: a product with zeros is zero
+// whatever A is, so a kernel that stores zeros would pass.
+TEST(Tasks, LintAdmitsAGoodTaskAndNamesTheRuleThatABadOneBreaks) {
+  const std::string task = "gemm_n128_k2048";
+  const Ran good = ptxbench({"tasks", "lint", task, "--json"});
+  EXPECT_EQ(good.exit_code, 0) << good.errors;
+  ASSERT_FALSE(good.json()[task].empty()) << good.output;
+  for (const Json& run : good.json()[task]) EXPECT_EQ(run["admitted"], true);
+
+  const TemporaryDirectory folder = TemporaryDirectory::create("usage_test").value();
+  Json planted = read_json("problems/definitions/gemm/" + task + ".json").value();
+  planted["tags"].push_back("input.B:constant 0");
+  ASSERT_TRUE(write_json(folder.file("definitions/gemm/" + task + ".json"), planted).ok());
+  const std::string workloads = "workloads/gemm/" + task + ".jsonl";
+  ASSERT_TRUE(write_file(folder.file(workloads), read_file("problems/" + workloads).value()).ok());
+  const Ran bad = ptxbench({"tasks", "lint", task, "--json", "--problems", folder.path()});
+  EXPECT_EQ(bad.exit_code, 1) << bad.errors;
+  const Json run = bad.json()[task][0];
+  EXPECT_EQ(run["admitted"], false);
+  std::set<std::string> broken;
+  for (const Json& check : run["checks"])
+    if (check["passed"] == false) broken.insert(check["rule"]);
+  EXPECT_EQ(broken, (std::set<std::string>{"influence", "null_kernel", "spread"}));
+  EXPECT_TRUE(contains(ptxbench({"tasks", "lint", task, "--problems", folder.path()}).output,
+                       "null_kernel  C: zeros: accepted"));
+}
+
+TEST(Tasks, LintWantsOneKnownTaskOrAll) {
+  const Ran unknown = ptxbench({"tasks", "lint", "gemm_n128_k204"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_TRUE(contains(unknown.errors, "gemm_n128_k2048")) << unknown.errors;
+  EXPECT_EQ(ptxbench({"tasks", "lint"}).exit_code, 2);
+  EXPECT_EQ(ptxbench({"tasks", "lint", "gemm_n128_k2048", "--all"}).exit_code, 2);
 }
 
 TEST(Doctor, ReportsInBothForms) {

@@ -21,9 +21,13 @@ struct Verdict {
   }
 };
 
-Verdict judge(const std::string& name, std::vector<std::string> more = {}) {
-  std::vector<std::string> arguments = {"eval",  candidate(name),  "--task", "gemm_n128_k2048",
-                                        "--set", "M=16,N=32,K=64", "--json"};
+struct Task {
+  std::string name = "gemm_n128_k2048", axes = "M=16,N=32,K=64";
+};
+
+Verdict judge(const std::string& name, std::vector<std::string> more = {}, const Task& task = {}) {
+  std::vector<std::string> arguments = {"eval",  candidate(name), "--task", task.name,
+                                        "--set", task.axes,       "--json"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   Verdict verdict{ptxbench(std::move(arguments)), {}};
   verdict.json = verdict.ran.json();
@@ -139,6 +143,96 @@ TEST(Verdict, OfSumsReadBeforeTheWgmmaWaitNamesTheLine) {
       << verdict.evidence();
   EXPECT_TRUE(contains(verdict.evidence(), "inlined at ")) << verdict.evidence();
   EXPECT_TRUE(contains(verdict.evidence(), "gemm_wgmma.cu:140")) << verdict.evidence();
+}
+
+// Counts are hand arithmetic: a block of 128 x 128 of C issues one product of 128 x 128 x 16 for 16
+// columns of K, and two transfers for 64.
+TEST(Verdict, OfABlackwellProductIsPassedAndItsProductsAreCounted) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict =
+      judge("../../../kernels/blackwell/gemm_tcgen05.cu", {"--arch", "blackwell"});
+  EXPECT_EQ(verdict.status(), "PASSED") << verdict.evidence();
+  const Json& audit = verdict.json["audit"];
+  EXPECT_EQ(audit["family"], "B");
+  EXPECT_EQ(audit["target_instructions_executed"], true) << audit.dump();
+  EXPECT_EQ(audit["share_class"], "full") << audit.dump();
+  EXPECT_EQ(audit["executed"]["tcgen05_warps"], 4);
+  EXPECT_EQ(audit["executed"]["tma_warps"], 2);
+  EXPECT_EQ(audit["operations"]["target"], 4 * 2 * 128 * 128 * 16);
+  EXPECT_EQ(audit["output_changed_without"]["tcgen05"], 1);
+}
+
+// Two blocks multiply 256 x 256 x 16 at once, for 16 of 320 columns of K; each loads its halves of
+// A and B, 64 columns at a time.
+TEST(Verdict, OfAProductByPairsOfBlocksIsPassed) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("../../../kernels/blackwell/gemm_tcgen05_pair.cu",
+                                {"--arch", "blackwell"}, {.axes = "M=136,N=264,K=320"});
+  EXPECT_EQ(verdict.status(), "PASSED") << verdict.evidence();
+  const Json& audit = verdict.json["audit"];
+  EXPECT_EQ(audit["share_class"], "full") << audit.dump();
+  EXPECT_EQ(audit["executed"]["tcgen05_warps"], 2 * 20);
+  EXPECT_EQ(audit["executed"]["tma_warps"], 2 * 2 * 2 * 5);
+  EXPECT_EQ(audit["operations"]["target"], 2 * 20 * 2 * 256 * 256 * 16);
+}
+
+TEST(Verdict, OfACommitThatMissesABlockOfThePairNamesWhoWaits) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict =
+      judge("../../../kernels/blackwell/faulty/gemm_pair_commit_to_one_block.cu",
+            {"--arch", "blackwell"}, {.axes = "M=16,N=32,K=320"});
+  EXPECT_EQ(verdict.status(), "RUNTIME_ERROR");
+  EXPECT_TRUE(contains(verdict.evidence(), "deadlock")) << verdict.evidence();
+  EXPECT_TRUE(contains(verdict.evidence(), "gemm_tcgen05_pair.cu:")) << verdict.evidence();
+  // The producer of block 1, at the mbarrier of its first stage.
+  const std::string text = verdict.json["audit"]["fault"].value("text", "");
+  EXPECT_TRUE(contains(text, "block (1,0,0) warp 0: waits for the phase of parity 0 of mbarrier"))
+      << text;
+}
+
+TEST(Verdict, OfAttentionInTensorMemoryIsPassed) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict =
+      judge("../../../kernels/blackwell/attention_forward_causal_tcgen05.cu",
+            {"--arch", "blackwell"}, {.name = "mha_with_lse_d128_causal", .axes = "B=1,H=2,S=300"});
+  EXPECT_EQ(verdict.status(), "PASSED") << verdict.evidence();
+  EXPECT_EQ(verdict.json["audit"]["share_class"], "full") << verdict.json["audit"].dump();
+}
+
+// The first to notice is the warp that gives the columns back: the output may be fetched before the
+// product has been issued at all.
+TEST(Verdict, OfAttentionThatDoesNotWaitForItsOutputNamesTheLine) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict =
+      judge("../../../kernels/blackwell/faulty/attention_output_too_early.cu",
+            {"--arch", "blackwell"}, {.name = "mha_with_lse_d64", .axes = "B=1,H=1,S=256"});
+  EXPECT_EQ(verdict.status(), "RUNTIME_ERROR");
+  EXPECT_TRUE(contains(verdict.evidence(),
+                       "columns 256 to 319 of tensor memory are given back "
+                       "while the tensor core writes them"))
+      << verdict.evidence();
+  EXPECT_TRUE(contains(verdict.evidence(), "attention_forward_tcgen05.cu:")) << verdict.evidence();
+}
+
+// Two blocks of a cluster, three times 64 columns of K: 24 products of 128 x 128 x 16.
+TEST(Verdict, OfAnOperandInTensorMemoryAndASharedOneIsPassed) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict =
+      judge("tensor_memory_operand.cu", {"--arch", "blackwell"}, {.axes = "M=200,K=192"});
+  EXPECT_EQ(verdict.status(), "PASSED") << verdict.evidence();
+  EXPECT_EQ(verdict.json["audit"]["executed"]["tcgen05_warps"], 24);
+  EXPECT_EQ(verdict.json["audit"]["operations"]["target"], 24 * 2 * 128 * 128 * 16);
+}
+
+TEST(Verdict, OfTensorMemoryReadBeforeTheCommitIsWaitedForNamesTheLine) {
+  SKIP_UNLESS_JUDGING(true);
+  const Verdict verdict = judge("../../../kernels/blackwell/faulty/gemm_missing_commit_wait.cu",
+                                {"--arch", "blackwell"});
+  EXPECT_EQ(verdict.status(), "RUNTIME_ERROR");
+  EXPECT_TRUE(contains(verdict.evidence(), "are read while the tensor core writes them"))
+      << verdict.evidence();
+  EXPECT_TRUE(contains(verdict.evidence(), "gemm_tcgen05.cu:")) << verdict.evidence();
+  EXPECT_EQ(verdict.json["audit"]["family"], "B");
 }
 
 TEST(Verdict, OfSourceThatDoesNotCompileNamesTheLine) {

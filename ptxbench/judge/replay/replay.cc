@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text_file.h"
+#include "ptxbench/emulator/report_rows.h"
 #include "ptxbench/judge/replay/module_digest.h"
 #include "ptxbench/ptx/parse.h"
 
@@ -29,44 +30,6 @@ emulator::Options options_of(const ReplayOrders& orders) {
 }
 
 void drop_output(std::string_view, void*) {}
-
-std::string function_of(const ptx::Module& module, const ptx::Instruction* instruction) {
-  const auto* at = reinterpret_cast<const std::byte*>(instruction);
-  for (const ptx::Function& function : module.functions) {
-    const auto* begin = reinterpret_cast<const std::byte*>(function.body.data());
-    if (at >= begin && at < begin + function.body.size() * sizeof(ptx::Statement))
-      return function.name;
-  }
-  return "(device functions)";
-}
-
-Json row_of(const ptx::Module& module, const emulator::InstructionCount& count) {
-  const ptx::Instruction& instruction = *count.instruction;
-  std::string file;
-  for (const ptx::SourceFile& one : module.files)
-    if (one.index == instruction.line.file) file = one.path;
-  return {{"opcode", instruction.spelling()},
-          {"ptx_line", instruction.position.line},
-          {"source_file", file},
-          {"source_line", instruction.line.line},
-          {"warps", count.warps},
-          {"lanes", count.lanes}};
-}
-
-Json fault_json(const emulator::Fault& fault) {
-  return {{"kind", emulator::name(fault.kind)},
-          {"message", fault.message},
-          {"kernel", fault.kernel},
-          {"block", fault.block},
-          {"thread", fault.thread},
-          {"ptx_line", fault.ptx_line},
-          {"instruction", fault.instruction},
-          {"source_file", fault.source_file},
-          {"source_line", fault.source_line},
-          {"address", fault.address},
-          {"notes", fault.notes},
-          {"text", emulator::format(fault)}};
-}
 
 }  // namespace
 
@@ -95,12 +58,7 @@ Result<Done> Replay::write_tensors() const {
 Json Replay::report(const std::string& problem) const {
   Json kernels = Json::array();
   for (const auto& [number, module] : modules_) {
-    std::map<std::string, Json> rows;
-    for (const emulator::InstructionCount& count : module.program->counts()) {
-      if (count.warps == 0 || count.instruction == nullptr) continue;
-      rows[function_of(*module.text, count.instruction)].push_back(row_of(*module.text, count));
-    }
-    for (auto& [name, instructions] : rows) {
+    for (auto& [name, instructions] : emulator::executed_instructions(*module.program)) {
       const auto runs = runs_.find({number, name});
       const KernelRuns none;
       const KernelRuns& run = runs == runs_.end() ? none : runs->second;
@@ -114,7 +72,7 @@ Json Replay::report(const std::string& problem) const {
   Json report = {{"schema", "weft.emulate.report.v1"},
                  {"device", orders_.device},
                  {"kernels", std::move(kernels)},
-                 {"fault", fault_ ? fault_json(*fault_) : Json(nullptr)}};
+                 {"fault", fault_ ? emulator::to_json(*fault_) : Json(nullptr)}};
   if (!problem.empty()) report["problem"] = problem;
   return report;
 }
@@ -147,8 +105,8 @@ Result<Done> Replay::perform(const Operation& operation) {
 
 Result<Done> Replay::load(const Operation& operation) {
   LoadedModule module;
-  module.text = TRY(ptx::parse(operation.text, "embedded.ptx"));
-  module.program = TRY(machine_.load(module.text));
+  const std::shared_ptr<const ptx::Module> text = TRY(ptx::parse(operation.text, "embedded.ptx"));
+  module.program = TRY(machine_.load(text));
   module.digest = module_digest(operation.text);
   modules_[operation.module] = std::move(module);
   return Done{};

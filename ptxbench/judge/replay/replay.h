@@ -29,13 +29,12 @@ class Replay {
   // Every tensor into its file.
   Result<Done> write_tensors() const;
   const std::optional<emulator::Fault>& fault() const { return fault_; }
-  // What was executed, in the form of the emulator's own report (cudart/report.cc).
+  // What was executed, in the form of the emulator's own report (report_rows.h).
   Json report(const std::string& problem) const;
 
  private:
   using Operation = emulator::RecordedOperation;
   struct LoadedModule {
-    std::shared_ptr<const ptx::Module> text;
     std::shared_ptr<emulator::Program> program;
     std::string digest;
   };

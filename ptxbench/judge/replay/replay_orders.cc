@@ -53,8 +53,11 @@ Result<ReplayOrders> read_replay_orders(std::string text, const std::string& fil
   orders.poison = static_cast<uint8_t>(TRY(number(root, "poison")));
   const Node tensors = TRY(root.member("tensors"));
   for (const Node& tensor : TRY(tensors.elements())) {
-    orders.tensors.push_back({TRY(number(tensor, "address")), TRY(number(tensor, "bytes")),
-                              TRY(tensor.text("input")), TRY(tensor.text("output"))});
+    auto& added = orders.tensors.emplace_back();
+    added.address = TRY(number(tensor, "address"));
+    added.bytes = TRY(number(tensor, "bytes"));
+    added.input = TRY(tensor.text("input"));
+    added.output = TRY(tensor.text("output"));
   }
   return orders;
 }

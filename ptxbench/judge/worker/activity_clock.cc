@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "ptxbench/judge/worker/library.h"
+#include "base/vendor_library.h"
 
 namespace weft::judge {
 namespace {
@@ -39,7 +39,7 @@ struct Cupti {
   decltype(&cuptiGetResultString) text = nullptr;
 
   static Result<Cupti> open() {
-    const Library library = TRY(Library::open({"libcupti.so.13", "libcupti.so"}));
+    const VendorLibrary library = TRY(VendorLibrary::open({"libcupti.so.13", "libcupti.so"}));
     Cupti cupti;
     TRY(library.find("cuptiActivityRegisterCallbacks", cupti.register_callbacks));
     TRY(library.find("cuptiActivityEnable", cupti.enable));
@@ -78,7 +78,7 @@ template <typename Activity>
 void keep(const CUpti_Activity* record, bool kernel) {
   const auto* activity = reinterpret_cast<const Activity*>(record);
   gathered.records.push_back(
-      {{activity->start, activity->end, 0, kernel, ""}, activity->correlationId});
+      {{activity->start, activity->end, 0, kernel, 0, ""}, activity->correlationId});
 }
 
 void keep(const CUpti_Activity* record) {
@@ -89,8 +89,13 @@ void keep(const CUpti_Activity* record) {
       gathered.records.back().activity.name =
           reinterpret_cast<const CUpti_ActivityKernel10*>(record)->name;
       return;
-    case CUPTI_ACTIVITY_KIND_MEMCPY:
-      return keep<CUpti_ActivityMemcpy6>(record, false);
+    case CUPTI_ACTIVITY_KIND_MEMCPY: {
+      keep<CUpti_ActivityMemcpy6>(record, false);
+      const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
+      if (copy->copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH)
+        gathered.records.back().activity.to_host = copy->bytes;
+      return;
+    }
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return keep<CUpti_ActivityMemset4>(record, false);
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {

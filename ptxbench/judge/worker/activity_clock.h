@@ -19,6 +19,7 @@ struct DeviceActivity {
   uint64_t start = 0, end = 0;  // ns
   uint64_t tag = 0;             // 0: launched by a thread that set none
   bool kernel = false;          // or a copy or fill
+  uint64_t to_host = 0;         // bytes that a copy took from the device to the host
   std::string name;             // of a kernel's function, mangled
 };
 

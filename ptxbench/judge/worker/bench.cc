@@ -71,7 +71,8 @@ class ServedBench {
   // One request; the answer is an object with "failed" when the subject failed.
   Result<Json> answer(const Json& request, Pipes& pipes) {
     const std::string ask = request.value("ask", "");
-    if (ask == "count") return count(request.value("when_run", false));
+    if (ask == "count") return count();
+    if (ask == "profile") return profile();
     if (ask == "time" && request.value("empty", false)) return time_empty();
     if (ask == "time") return time(calls_of(request));
     if (ask == "batch") return batch(calls_of(request), pipes);
@@ -99,13 +100,12 @@ class ServedBench {
     return std::optional<Json>();
   }
 
-  Result<Json> count(bool when_run) {
+  Result<Json> count() {
     TRY(buffers_.prepare({0, 0, std::vector<int64_t>(bench_.axes.size())}, kPoison));
     TRY(runtime_.check(runtime_.synchronize(), "cudaDeviceSynchronize"));
     // Functions are loaded when they are first launched, and only what is loaded can be patched.
     if (std::optional<Json> failure = TRY(call_and_wait(0))) return *failure;
-    Result<SassCounter> counter = SassCounter::start(when_run ? SassCounter::Patching::WhenRun
-                                                              : SassCounter::Patching::AtOnce);
+    Result<SassCounter> counter = SassCounter::start();
     if (!counter.ok()) return Json{{"unavailable", counter.error().message()}};
     if (std::optional<Json> failure = TRY(call_and_wait(0))) return *failure;
     const Result<std::vector<SassCount>> counts = counter->finish();
@@ -115,6 +115,16 @@ class ServedBench {
       list.push_back({one.function, one.offset, one.warps, one.threads});
     TRY(write_json(bench_.outputs + "/sass.json", list));
     return Json{{"instructions", list.size()}};
+  }
+
+  // For a profiler around this process: it looks at one call only.
+  Result<Json> profile() {
+    TRY(buffers_.prepare({0, 0, std::vector<int64_t>(bench_.axes.size())}, kPoison));
+    TRY(runtime_.check(runtime_.synchronize(), "cudaDeviceSynchronize"));
+    TRY(runtime_.check(timing_.start_profiler(), "cudaProfilerStart"));
+    if (std::optional<Json> failure = TRY(call_and_wait(0))) return *failure;
+    TRY(runtime_.check(timing_.stop_profiler(), "cudaProfilerStop"));
+    return Json{{"profiled", true}};
   }
 
   Result<Done> start_clock() {
@@ -193,7 +203,7 @@ class ServedBench {
   static Json attribute(const std::vector<Window>& windows,
                         const std::vector<DeviceActivity>& activities) {
     struct Sum {
-      uint64_t start = 0, end = 0, kernels = 0;
+      uint64_t start = 0, end = 0, kernels = 0, to_host = 0;
     };
     std::vector<Sum> sums(windows.size());
     uint64_t untagged = 0, late = 0;
@@ -211,17 +221,20 @@ class ServedBench {
       sum.start = sum.end == 0 ? activity.start : std::min(sum.start, activity.start);
       sum.end = std::max(sum.end, activity.end);
       sum.kernels += activity.kernel ? 1 : 0;
+      sum.to_host += activity.to_host;
     }
-    Json times = Json::array(), kernels = Json::array();
+    Json times = Json::array(), kernels = Json::array(), to_host = Json::array();
     std::set<std::string> functions;
     for (const DeviceActivity& activity : activities)
       if (activity.tag != kOwnTag && activity.kernel) functions.insert(activity.name);
     for (const Sum& sum : sums) {
       times.push_back(static_cast<double>(sum.end - sum.start));
       kernels.push_back(sum.kernels);
+      to_host.push_back(sum.to_host);
     }
-    return {{"timer", "cupti"},       {"nanoseconds", times}, {"kernels", kernels},
-            {"functions", functions}, {"untagged", untagged}, {"late", late}};
+    return {{"timer", "cupti"},   {"nanoseconds", times},   {"kernels", kernels},
+            {"to_host", to_host}, {"functions", functions}, {"untagged", untagged},
+            {"late", late}};
   }
 
   Result<Json> batch(const std::vector<BenchCall>& calls, Pipes& pipes) {
@@ -244,7 +257,16 @@ class ServedBench {
     return Json{{"ended", true}};
   }
 
+  // Copies of ours, which are no part of the call that follows.
   Result<Json> dump(unsigned set) {
+    if (clock_) clock_->tag(kOwnTag);
+    const Result<Done> copied = copy_outputs(set);
+    if (clock_) clock_->untag();
+    TRY(Result<Done>(copied));
+    return Json{{"dumped", set}};
+  }
+
+  Result<Done> copy_outputs(unsigned set) {
     Orders named = orders_;
     named.outputs = bench_.outputs;
     for (size_t i = 0; i < orders_.tensors.size(); ++i) {
@@ -255,7 +277,7 @@ class ServedBench {
                          "cudaMemcpy"));
       TRY(write_file(named.output_file(i), bytes));
     }
-    return Json{{"dumped", set}};
+    return Done{};
   }
 
   static constexpr uint8_t kPoison = 0xFF;  // NaN in every floating type

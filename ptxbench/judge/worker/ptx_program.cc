@@ -10,29 +10,12 @@
 #include <fmt/format.h>
 
 #include "base/text_file.h"
+#include "ptxbench/judge/worker/driver_launch.h"
 #include "ptxbench/judge/worker/program.h"
 
 namespace weft::judge {
 namespace {
 
-// CUlaunchAttribute and CUlaunchConfig of cuda.h.
-struct LaunchAttribute {
-  int id = 4;  // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-  char padding[4] = {};
-  uint32_t value[16] = {};
-};
-static_assert(sizeof(LaunchAttribute) == 72);
-struct LaunchConfig {
-  uint32_t grid[3], block[3];
-  uint32_t shared;
-  void* stream;
-  LaunchAttribute* attributes;
-  uint32_t attribute_count;
-};
-static_assert(sizeof(LaunchConfig) == 56);
-
-constexpr int kMaxDynamicShared = 8;     // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-constexpr int kNonPortableCluster = 14;  // CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 constexpr uint32_t kDefaultShared = 48 << 10;
 constexpr uint64_t kPortableCluster = 8;
 

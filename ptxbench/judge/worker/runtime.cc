@@ -2,37 +2,15 @@
 
 #include "ptxbench/judge/worker/runtime.h"
 
-#include <dlfcn.h>
-
 #include <fmt/format.h>
 
+#include "base/vendor_library.h"
+
 namespace weft::judge {
-namespace {
-
-struct Library {
-  void* handle = nullptr;
-  const char* name = nullptr;
-
-  static Result<Library> open(const char* name) {
-    Library library{dlopen(name, RTLD_NOW | RTLD_GLOBAL), name};
-    if (library.handle == nullptr)
-      return Error(fmt::format("cannot load {}: {}", name, dlerror()), "check LD_LIBRARY_PATH");
-    return library;
-  }
-  template <typename Function>
-  Result<Done> find(const char* symbol, Function*& function) const {
-    function = reinterpret_cast<Function*>(dlsym(handle, symbol));
-    if (function == nullptr)
-      return Error(fmt::format("{} lacks {}", name, symbol),
-                   "another version of the library was found");
-    return Done{};
-  }
-};
-
-}  // namespace
 
 Result<Runtime> Runtime::open() {
-  const Library library = TRY(Library::open("libcudart.so.13"));
+  const VendorLibrary library =
+      TRY(VendorLibrary::open({"libcudart.so.13"}, VendorLibrary::Symbols::Global));
   Runtime runtime;
   TRY(library.find("cudaSetDevice", runtime.set_device));
   TRY(library.find("cudaMalloc", runtime.allocate));
@@ -43,8 +21,7 @@ Result<Runtime> Runtime::open() {
   TRY(library.find("cudaStreamCreate", runtime.create_stream));
   TRY(library.find("cudaGetErrorName", runtime.error_name));
   TRY(library.find("cudaGetErrorString", runtime.error_text));
-  runtime.record =
-      reinterpret_cast<int (*)(const char*)>(dlsym(library.handle, "weft_emulate_record"));
+  runtime.record = library.find_optional<int(const char*)>("weft_emulate_record");
   return runtime;
 }
 
@@ -54,7 +31,8 @@ Result<Done> Runtime::check(int code, const char* call) const {
 }
 
 Result<Driver> Driver::open() {
-  const Library library = TRY(Library::open("libcuda.so.1"));
+  const VendorLibrary library =
+      TRY(VendorLibrary::open({"libcuda.so.1"}, VendorLibrary::Symbols::Global));
   Driver driver;
   int (*initialize)(unsigned) = nullptr;
   TRY(library.find("cuInit", initialize));

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "ptxbench/judge/worker/library.h"
+#include "base/vendor_library.h"
 
 namespace weft::judge {
 namespace {
@@ -36,7 +36,7 @@ struct Cupti {
   decltype(&cuptiGetResultString) text = nullptr;
 
   static Result<Cupti> open() {
-    const Library library = TRY(Library::open({"libcupti.so.13", "libcupti.so"}));
+    const VendorLibrary library = TRY(VendorLibrary::open({"libcupti.so.13", "libcupti.so"}));
     Cupti cupti;
     TRY(library.find("cuptiProfilerInitialize", cupti.initialize));
     TRY(library.find("cuptiDeviceGetChipName", cupti.chip_name));
@@ -68,7 +68,7 @@ struct SassCounter::State {
 
 SassCounter::SassCounter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Result<SassCounter> SassCounter::start(Patching patching) {
+Result<SassCounter> SassCounter::start() {
   auto state = std::make_unique<State>();
   state->cupti = TRY(Cupti::open());
   const Cupti& cupti = state->cupti;
@@ -95,7 +95,6 @@ Result<SassCounter> SassCounter::start(Patching patching) {
   TRY(cupti.check(cupti.configure(&configuration), "cuptiSassMetricsSetConfig"));
   CUpti_SassMetricsEnable_Params enable{};
   enable.structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE;
-  enable.enableLazyPatching = patching == Patching::WhenRun ? 1 : 0;
   TRY(cupti.check(cupti.enable(&enable), "cuptiSassMetricsEnable"));
   return SassCounter(std::move(state));
 }
@@ -148,7 +147,7 @@ namespace weft::judge {
 
 struct SassCounter::State {};
 SassCounter::SassCounter(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Result<SassCounter> SassCounter::start(Patching) {
+Result<SassCounter> SassCounter::start() {
   return Error("built without CUPTI's headers", "install the CUDA toolkit and build again");
 }
 Result<std::vector<SassCount>> SassCounter::finish() {

@@ -52,6 +52,19 @@ std::vector<int64_t> row_major_strides(const std::vector<int64_t>& shape) {
   return strides;
 }
 
+// A scalar of the definition, as `float` and integer parameters of a candidate take it.
+TVMFFIAny by_value(const TensorOrder& order) {
+  TVMFFIAny argument{};
+  if (order.code == kDLFloat) {
+    argument.type_index = kTVMFFIFloat;
+    argument.v_float64 = *order.scalar;
+  } else {
+    argument.type_index = kTVMFFIInt;
+    argument.v_int64 = static_cast<int64_t>(*order.scalar);
+  }
+  return argument;
+}
+
 DLTensor describe(const TensorOrder& order, void* data) {
   DLTensor tensor{};
   tensor.data = data;
@@ -93,7 +106,7 @@ class SharedObjectProgram final : public Program {
       TVMFFIAny argument{};
       argument.type_index = kTVMFFIDLTensorPtr;
       argument.v_ptr = &packed_->tensors.back();
-      packed_->arguments.push_back(argument);
+      packed_->arguments.push_back(orders_[i].scalar ? by_value(orders_[i]) : argument);
     }
     result_ = {};
     raised_kind.clear();

@@ -2,12 +2,13 @@
 
 #include "ptxbench/judge/worker/timing_runtime.h"
 
-#include "ptxbench/judge/worker/library.h"
+#include "base/vendor_library.h"
 
 namespace weft::judge {
 
 Result<TimingRuntime> TimingRuntime::open() {
-  const Library library = TRY(Library::open({"libcudart.so.13"}, RTLD_GLOBAL));
+  const VendorLibrary library =
+      TRY(VendorLibrary::open({"libcudart.so.13"}, VendorLibrary::Symbols::Global));
   TimingRuntime runtime;
   TRY(library.find("cudaMemcpy2D", runtime.copy_rows));
   TRY(library.find("cudaDeviceGetAttribute", runtime.attribute));
@@ -16,6 +17,8 @@ Result<TimingRuntime> TimingRuntime::open() {
   TRY(library.find("cudaEventRecord", runtime.record_event));
   TRY(library.find("cudaEventElapsedTime", runtime.elapsed));
   TRY(library.find("cudaFree", runtime.release));
+  TRY(library.find("cudaProfilerStart", runtime.start_profiler));
+  TRY(library.find("cudaProfilerStop", runtime.stop_profiler));
   return runtime;
 }
 

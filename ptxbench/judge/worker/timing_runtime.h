@@ -19,6 +19,8 @@ struct TimingRuntime {
   int (*record_event)(void* event, void* stream) = nullptr;
   int (*elapsed)(float* milliseconds, void* from, void* to) = nullptr;
   int (*release)(void*) = nullptr;
+  int (*start_profiler)() = nullptr;
+  int (*stop_profiler)() = nullptr;
 
   static constexpr int kDeviceToDevice = 3;  // cudaMemcpyKind
   static constexpr int kL2Bytes = 38;        // cudaDevAttrL2CacheSize

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,7 @@
 #include "ptxbench/judge/worker/candidate_bench.h"
 #include "ptxbench/judge/worker/program.h"
 #include "ptxbench/judge/worker/runtime.h"
+#include "ptxbench/judge/worker/shared_poison.h"
 #include "ptxbench/judge/worker/tensors.h"
 
 namespace weft::judge {
@@ -88,20 +90,40 @@ class Link {
   std::string buffer_;
 };
 
-int thread_count() {
+// Whether a thread of this process is at its end, as one that was joined may still be: it is listed
+// until the kernel has let go of it. Flags are the seventh word behind the name (man 5 proc).
+bool is_exiting(const char* thread) {
+  constexpr unsigned long kExiting = 0x4;  // PF_EXITING of linux/sched.h
+  const std::string path = std::string("/proc/self/task/") + thread;
+  const Result<std::string> stat = read_file(path + "/stat");
+  // Gone meanwhile. One that cannot be read for another reason counts as there.
+  if (!stat.ok()) return access(path.c_str(), F_OK) != 0;
+  const size_t name_end = stat->rfind(')');
+  unsigned long flags = 0;
+  return name_end != stat->npos &&
+         std::sscanf(stat->c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 &&
+         (flags & kExiting) != 0;
+}
+
+// An error where the candidate left no descriptor to look with: a thread must not hide like that.
+Result<int> thread_count() {
   DIR* folder = opendir("/proc/self/task");
-  if (folder == nullptr) return 0;
+  if (folder == nullptr)
+    return Error(fmt::format("cannot count the threads: {}", std::strerror(errno)));
   int count = 0;
-  while (const dirent* entry = readdir(folder)) count += entry->d_name[0] != '.';
+  while (const dirent* entry = readdir(folder))
+    count += entry->d_name[0] != '.' && !is_exiting(entry->d_name);
   closedir(folder);
   return count;
 }
 
 Result<Done> run_call(const Orders& orders, const CallOrder& call, const Runtime& runtime,
-                      DeviceTensors& tensors, Program& program, Link& link) {
+                      const std::optional<SharedPoison>& shared, DeviceTensors& tensors,
+                      Program& program, Link& link) {
   TRY(link.enter("prepare"));
   TRY(tensors.prepare(orders, call));
-  const int threads = thread_count();
+  if (shared) TRY(shared->fill(call.poison));
+  const int threads = TRY(thread_count());
   TRY(link.enter("call"));
   if (runtime.record != nullptr && !call.recording.empty()) runtime.record(call.recording.c_str());
   if (const std::optional<CallFailure> failure = program.call())
@@ -110,7 +132,7 @@ Result<Done> run_call(const Orders& orders, const CallOrder& call, const Runtime
   TRY(link.enter("synchronize"));
   TRY(runtime.check(runtime.synchronize(), "cudaDeviceSynchronize"));
   if (runtime.record != nullptr) runtime.record(nullptr);
-  link.report.threads_left = thread_count() - threads;
+  link.report.threads_left = TRY(thread_count()) - threads;
   program.inspect(link.report);
   TRY(link.enter("collect"));
   TRY(tensors.collect(orders, call, link.report));
@@ -130,6 +152,8 @@ Result<Done> run_all(const Orders& orders, Link& link) {
       TRY(orders.ptx ? load_ptx(orders, stream) : load_shared_object(orders));
   DeviceTensors tensors = TRY(DeviceTensors::allocate(runtime, orders));
   program->bind(tensors);
+  std::optional<SharedPoison> shared;
+  if (runtime.record == nullptr) shared = TRY(SharedPoison::create(runtime));
   TRY(link.enter("ready"));
   for (;;) {
     const std::string line = TRY(link.next());
@@ -141,7 +165,7 @@ Result<Done> run_all(const Orders& orders, Link& link) {
       tensors = TRY(DeviceTensors::allocate(runtime, orders));
       program->bind(tensors);
     }
-    TRY(run_call(orders, call, runtime, tensors, *program, link));
+    TRY(run_call(orders, call, runtime, shared, tensors, *program, link));
     if (link.report.failed) return Done{};
   }
 }

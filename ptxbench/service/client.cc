@@ -21,7 +21,8 @@ Result<Json> understood(const http::Answer& answer) {
     const Json& said = (*json)["detail"];
     detail = said.is_string() ? said.get<std::string>() : to_line(said);
   }
-  return Error(fmt::format("the server answered {}: {}", answer.status, detail));
+  const char* hint = answer.status == 401 ? "--token-env names the variable with the token" : "";
+  return Error(fmt::format("the server answered {}: {}", answer.status, detail), hint);
 }
 
 }  // namespace

@@ -29,6 +29,15 @@ void pause(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
+// Without what a killed worker left behind.
+Result<Done> make_empty(const std::string& folder) {
+  std::error_code failure;
+  std::filesystem::remove_all(folder, failure);
+  std::filesystem::create_directories(folder, failure);
+  if (failure) return Error("cannot make the scratch folder: " + failure.message());
+  return Done{};
+}
+
 // A message of a worker that is no JSON object is our own bug, but no reason to end the server.
 Json parsed(const std::string& line) {
   Result<Json> message = parse_json(line, "worker");
@@ -124,13 +133,14 @@ void Crew::attend(size_t index) {
 Result<WorkerProcess> Crew::hire(size_t index) {
   const WorkerState state = states()[index];
   const std::string scratch = options_.scratch + "/" + state.name;
-  std::error_code failure;
-  // What a killed worker left behind.
-  std::filesystem::remove_all(scratch, failure);
-  std::filesystem::create_directories(scratch, failure);
-  if (failure) return Error("cannot make the scratch folder: " + failure.message());
+  TRY(make_empty(scratch));
   std::vector<std::string> command = options_.command;
   command.insert(command.end(), {"--device", state.device, "--scratch", scratch});
+  if (!options_.memory_scratch.empty()) {
+    const std::string memory = options_.memory_scratch + "/" + state.name;
+    TRY(make_empty(memory));
+    command.insert(command.end(), {"--memory-scratch", memory});
+  }
   WorkerProcess process = TRY(WorkerProcess::start(command, scratch));
   std::string line;
   const auto deadline = Clock::now() + std::chrono::duration<double>(kHireSeconds);

@@ -19,8 +19,9 @@ namespace weft::service {
 
 struct CrewOptions {
   std::vector<std::string> devices;  // one worker each; the same may stand there several times
-  std::vector<std::string> command;  // of a worker; "--device D --scratch S" is added
+  std::vector<std::string> command;  // of a worker; its device and scratch folders are added
   std::string scratch;               // a folder below which each worker has one of its own
+  std::string memory_scratch;        // the same for small files, in memory; may be empty
   std::string name;                  // of this server, first part of its workers' names
   double task_seconds = 7200;        // of one task in a worker's hands, then the worker is stuck
 };

@@ -12,6 +12,8 @@
 
 #include "base/text_file.h"
 #include "ptxbench/judge/build_cache.h"
+#include "ptxbench/judge/device.h"
+#include "ptxbench/judge/device_state.h"
 #include "ptxbench/service/reports.h"
 #include "ptxbench/wire/envelope.h"
 
@@ -19,21 +21,29 @@ namespace weft::service {
 namespace {
 namespace fs = std::filesystem;
 
-Result<Done> require_device(const std::string& device, const judge::Toolchain& toolchain) {
-  if (device == "emulated") return judge::require_emulator(toolchain);
-  return Error("unknown device: " + device, "devices here: emulated");
+// The GPU's index, or nothing for the emulated device.
+Result<std::optional<unsigned>> find_device(const std::string& device,
+                                            const judge::Toolchain& toolchain) {
+  const std::optional<unsigned> gpu = TRY(judge::parse_device(device));
+  if (!gpu) {
+    TRY(judge::require_emulator(toolchain));
+  } else if (const Result<judge::DeviceMonitor> found = judge::DeviceMonitor::open(*gpu);
+             !found.ok()) {
+    return found.error();
+  }
+  return gpu;
 }
 
 }  // namespace
 
 Result<Evaluator> Evaluator::create(EvaluatorOptions options) {
   judge::Toolchain toolchain = judge::find_toolchain();
-  TRY(require_device(options.device, toolchain));
+  const std::optional<unsigned> gpu = TRY(find_device(options.device, toolchain));
   if (options.problems.empty()) options.problems = toolchain.problems;
   if (options.problems.empty())
     return Error("the task folder is missing: problems/", "name it with --problems");
   problems::Catalogue catalogue = TRY(problems::Catalogue::open(options.problems));
-  return Evaluator(std::move(options), std::move(toolchain), std::move(catalogue));
+  return Evaluator(std::move(options), gpu, std::move(toolchain), std::move(catalogue));
 }
 
 Result<std::vector<problems::Task>> Evaluator::tasks(const JudgeRequest& request) const {
@@ -76,6 +86,8 @@ Result<judge::Candidate> Evaluator::candidate(const Solution& solution) const {
 judge::Settings Evaluator::settings(const JudgeRequest& request) const {
   judge::Settings settings;
   settings.build_cache = judge::default_build_cache();
+  settings.gpu = gpu_;
+  settings.memory_scratch = options_.memory_scratch;
   settings.emulation.device = options_.model;
   settings.emulation.workers = options_.emulator_workers;
   settings.emulation.schedule_seed = request.schedule_seed.value_or(0);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,10 +19,11 @@
 namespace weft::service {
 
 struct EvaluatorOptions {
-  std::string device = "emulated";
-  std::string problems;  // task folder; empty: the project's
-  std::string scratch;   // folder for sources; exists, and belongs to this evaluator
-  double seconds = 300;  // of a candidate's run when the request names no time
+  std::string device = "emulated";  // or "cuda:0", ...
+  std::string problems;             // task folder; empty: the project's
+  std::string scratch;              // folder for sources; exists, and belongs to this evaluator
+  std::string memory_scratch;       // judge::Settings::memory_scratch
+  double seconds = 300;             // of a candidate's run when the request names no time
   unsigned emulator_workers = 0;
   std::string model = "h100";  // of the emulated device
 };
@@ -36,8 +38,10 @@ class Evaluator {
                         const std::function<void(std::string_view)>& on_progress) const;
 
  private:
-  Evaluator(EvaluatorOptions options, judge::Toolchain toolchain, problems::Catalogue catalogue)
+  Evaluator(EvaluatorOptions options, std::optional<unsigned> gpu, judge::Toolchain toolchain,
+            problems::Catalogue catalogue)
       : options_(std::move(options)),
+        gpu_(gpu),
         toolchain_(std::move(toolchain)),
         catalogue_(std::move(catalogue)) {}
 
@@ -46,6 +50,7 @@ class Evaluator {
   judge::Settings settings(const JudgeRequest& request) const;
 
   EvaluatorOptions options_;
+  std::optional<unsigned> gpu_;  // index; none: the emulated device
   judge::Toolchain toolchain_;
   problems::Catalogue catalogue_;
 };

@@ -8,6 +8,17 @@
 #include <nlohmann/json.hpp>
 
 namespace weft::service {
+namespace {
+
+template <typename Number>
+std::optional<Number> within(Fields& fields, std::string_view name, Number value, Number least,
+                             Number most) {
+  if (value >= least && value <= most) return value;
+  fields.wrong(name, fmt::format("Input should be from {} to {}", least, most), "out_of_range");
+  return std::nullopt;
+}
+
+}  // namespace
 
 Json Issues::to_json() const {
   Json list = Json::array();
@@ -76,10 +87,7 @@ std::optional<int64_t> Fields::optional_integer(std::string_view name, int64_t l
     wrong(name, "Input should be a valid integer", "int_type");
     return std::nullopt;
   }
-  const int64_t value = member->get<int64_t>();
-  if (value >= least && value <= most) return value;
-  wrong(name, fmt::format("Input should be from {} to {}", least, most), "out_of_range");
-  return std::nullopt;
+  return within(*this, name, member->get<int64_t>(), least, most);
 }
 
 std::optional<double> Fields::optional_number(std::string_view name, double least, double most) {
@@ -89,10 +97,7 @@ std::optional<double> Fields::optional_number(std::string_view name, double leas
     wrong(name, "Input should be a valid number", "float_type");
     return std::nullopt;
   }
-  const double value = member->get<double>();
-  if (value >= least && value <= most) return value;
-  wrong(name, fmt::format("Input should be from {} to {}", least, most), "out_of_range");
-  return std::nullopt;
+  return within(*this, name, member->get<double>(), least, most);
 }
 
 std::optional<bool> Fields::optional_flag(std::string_view name) {

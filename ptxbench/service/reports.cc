@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "ptxbench/wire/audit.h"
+
 namespace weft::service {
 namespace {
 
@@ -192,6 +194,7 @@ std::string profile_report(const Json& envelope) {
     return "ERROR: the solution was not built\n" + envelope.value("compile_log", "");
   if (!audit.contains("kernels") || audit.at("kernels").empty())
     return "ERROR: nothing was executed: " + failure_of(envelope);
+  const std::string_view product = wire::tensor_instruction(audit.value("family", "H"));
   std::string text =
       "Executed instructions of the target family, counted by the emulator (PTX, exact).\n"
       "Times of an emulator say nothing about a GPU, so there are none.\n";
@@ -199,10 +202,10 @@ std::string profile_report(const Json& envelope) {
     text += fmt::format("\n{}: {} launches\n", kernel.value("name", ""),
                         kernel.value("launches", uint64_t{0}));
     text += fmt::format(
-        "  floating-point operations: {:.6g} by wgmma, {:.6g} by other tensor instructions, {:.6g} "
+        "  floating-point operations: {:.6g} by {}, {:.6g} by other tensor instructions, {:.6g} "
         "by scalar ones\n",
-        kernel.value("target_operations", 0.0), kernel.value("other_tensor_operations", 0.0),
-        kernel.value("scalar_operations", 0.0));
+        kernel.value("target_operations", 0.0), product,
+        kernel.value("other_tensor_operations", 0.0), kernel.value("scalar_operations", 0.0));
     text += fmt::format("  {:>14} {:>16}  {:<24} {}\n", "inst_executed", "thread_inst_true",
                         "source", "instruction");
     for (const Json& use : kernel.at("targets")) {
@@ -215,7 +218,7 @@ std::string profile_report(const Json& envelope) {
     }
   }
   if (audit.at("share").is_number())
-    text += fmt::format("\nshare of the arithmetic by wgmma: {:.1f} % ({})\n",
+    text += fmt::format("\nshare of the arithmetic by {}: {:.1f} % ({})\n", product,
                         100 * audit.value("share", 0.0), audit.value("share_class", ""));
   return text;
 }

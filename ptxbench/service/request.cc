@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
+#include "ptxbench/judge/trials.h"
 
 namespace weft::service {
 namespace {
@@ -43,7 +44,6 @@ void read_axes(Fields& fields, JudgeRequest& request, Issues& issues) {
 
 void read_reporting(Kind kind, Fields& fields, JudgeRequest& request) {
   request.max_lines = fields.optional_integer("max_lines", 1, kMostLines);
-  request.print_limit = fields.optional_integer("print_limit", 1, kMostLines);
   if (const auto types = fields.optional_texts("sanitizer_types")) {
     for (const std::string& type : *types)
       if (type != "memcheck" && type != "racecheck" && type != "initcheck" && type != "synccheck")
@@ -59,6 +59,7 @@ void read_reporting(Kind kind, Fields& fields, JudgeRequest& request) {
 void read_ignored(Kind kind, Fields& fields) {
   for (const char* name : {"sanitizer_path", "ncu_path", "set", "page", "kernel_name"})
     fields.optional_text(name);
+  fields.optional_integer("print_limit", 1, kMostLines);
   fields.optional_texts("sections");
   fields.optional_texts("metrics");
   fields.optional_flag("profile_baseline");
@@ -113,7 +114,6 @@ Json line_of(const JudgeRequest& request) {
           {"input_seed", or_null(request.input_seed)},
           {"schedule_seed", or_null(request.schedule_seed)},
           {"max_lines", or_null(request.max_lines)},
-          {"print_limit", or_null(request.print_limit)},
           {"source_context_lines", request.source_context_lines},
           {"sanitizer_types", request.sanitizers},
           {"stamp", request.stamp},
@@ -133,7 +133,7 @@ JudgeRequest read_request(Kind kind, const Json& body, Issues& issues) {
     fields.wrong("solution", "Field required", "missing");
   request.workload_uuids = fields.optional_texts("workload_uuids");
   read_axes(fields, request, issues);
-  request.trials = fields.optional_integer("trials", 1, 2);
+  request.trials = fields.optional_integer("trials", 1, judge::kMostTrials);
   request.timeout_seconds = fields.optional_integer("timeout", 1, kMostSeconds);
   if (const auto seconds = fields.optional_integer("evaluation_timeout", 1, kMostSeconds))
     request.timeout_seconds = seconds;

@@ -26,7 +26,7 @@ struct JudgeRequest {
   std::optional<int64_t> trials, timeout_seconds;
   std::optional<uint64_t> input_seed, schedule_seed;
   // How reports are written.
-  std::optional<int64_t> max_lines, print_limit;
+  std::optional<int64_t> max_lines;
   int64_t source_context_lines = 4;
   std::vector<std::string> sanitizers = {"memcheck"};
   std::string stamp;   // of the definition, so that a changed definition is another question

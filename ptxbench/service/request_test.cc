@@ -101,6 +101,12 @@ TEST(Request, WhatIsWrongIsNamedWithItsPlace) {
   json = body();
   json["timeout"] = 0;
   EXPECT_EQ(refused(json), ".body.timeout");
+  // As many trials as the judge makes, no more.
+  json = body();
+  json["trials"] = 64;
+  EXPECT_EQ(accepted(json).trials, 64);
+  json["trials"] = 65;
+  EXPECT_EQ(refused(json), ".body.trials");
   json = body();
   json["workload_uuid"] = "u1";
   EXPECT_EQ(refused(json), ".body.workload_uuid");

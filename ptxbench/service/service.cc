@@ -17,6 +17,7 @@
 #include "base/http/server.h"
 #include "base/log.h"
 #include "ptxbench/service/answers.h"
+#include "ptxbench/service/memory_scratch.h"
 #include "ptxbench/service/request.h"
 #include "ptxbench/service/trace_set.h"
 
@@ -62,6 +63,16 @@ Response json(const Json& value) {
   return {.body = to_line(value)};
 }
 
+Response wrong(const Issues& issues) {
+  return {.status = 422, .body = to_line(Json{{"detail", issues.to_json()}})};
+}
+
+Response no_json(const Error& error) {
+  Issues issues;
+  issues.add({"body"}, format(error), "json_invalid");
+  return wrong(issues);
+}
+
 std::optional<double> seconds_of(const Request& request) {
   const auto found = request.query.find("timeout");
   if (found == request.query.end()) return 0;
@@ -79,7 +90,7 @@ class HttpService : public Service {
       : options_(std::move(options)),
         traces_(std::move(traces)),
         queue_(std::move(queue)),
-        crew_(*queue_, metrics_, options_.crew) {}
+        crew_(*queue_, metrics_, with(options_.crew, memory_.path())) {}
 
   Result<Done> bind() {
     http::ServerOptions options{
@@ -143,6 +154,11 @@ class HttpService : public Service {
             {"DELETE", "/tasks/{task_id}", bound(&HttpService::cancel)},
             {"GET", "/tasks/{task_id}/request", bound(&HttpService::stored_request)},
             {"POST", "/shutdown", bound(&HttpService::shutdown)}};
+  }
+
+  static CrewOptions with(CrewOptions crew, const std::string& memory_scratch) {
+    crew.memory_scratch = memory_scratch;
+    return crew;
   }
 
   Response root(const Request&) {
@@ -229,10 +245,10 @@ class HttpService : public Service {
 
   Response submit(Kind kind, const Request& request) {
     const Result<Json> body = parse_json(request.body, "body");
-    if (!body.ok()) return refusal(422, body.error().message());
+    if (!body.ok()) return no_json(body.error());
     Issues issues;
     JudgeRequest question = read_request(kind, *body, issues);
-    if (!issues.none()) return {.status = 422, .body = to_line(Json{{"detail", issues.to_json()}})};
+    if (!issues.none()) return wrong(issues);
     const DefinitionEntry* entry = traces_.find(question.solution.definition);
     if (entry == nullptr)
       return refusal(400, "Definition not found: " + question.solution.definition);
@@ -294,14 +310,14 @@ class HttpService : public Service {
 
   Response batch(const Request& request) {
     const Result<Json> body = parse_json(request.body, "body");
-    if (!body.ok()) return refusal(422, body.error().message());
+    if (!body.ok()) return no_json(body.error());
     Issues issues;
     Fields fields(*body, {"body"}, issues);
     fields.only({"task_ids", "timeout"});
     const auto ids = fields.optional_texts("task_ids");
     const double seconds = fields.optional_number("timeout", 0, kLongestWait).value_or(0);
     if (!ids && issues.none()) fields.wrong("task_ids", "Field required", "missing");
-    if (!issues.none()) return {.status = 422, .body = to_line(Json{{"detail", issues.to_json()}})};
+    if (!issues.none()) return wrong(issues);
     std::string unknown;
     // Unknown ones are refused at once, not after the wait.
     const auto before = answers(*ids, 0, unknown);
@@ -346,6 +362,7 @@ class HttpService : public Service {
   const ServiceOptions options_;
   const TraceSet traces_;
   Metrics metrics_;
+  const MemoryScratch memory_ = MemoryScratch::create();
   std::unique_ptr<Queue> queue_;
   Crew crew_;
   std::atomic<int> waiting_ = 0;

@@ -11,9 +11,9 @@
 namespace weft::service {
 namespace {
 
-using State = std::array<uint32_t, 5>;
+using Digest = std::array<uint32_t, 5>;
 
-void compress(State& state, const unsigned char* block) {
+void compress(Digest& state, const unsigned char* block) {
   std::array<uint32_t, 80> words;
   for (size_t i = 0; i < 16; ++i) {
     words[i] = uint32_t{block[4 * i]} << 24 | uint32_t{block[4 * i + 1]} << 16 |
@@ -55,7 +55,7 @@ std::string sha1(std::string_view bytes) {
   while (padded.size() % 64 != 56) padded += '\0';
   const uint64_t bits = uint64_t{bytes.size()} * 8;
   for (int shift = 56; shift >= 0; shift -= 8) padded += static_cast<char>(bits >> shift & 0xff);
-  State state = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+  Digest state = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
   for (size_t i = 0; i < padded.size(); i += 64)
     compress(state, reinterpret_cast<const unsigned char*>(padded.data() + i));
   return fmt::format("{:08x}{:08x}{:08x}{:08x}{:08x}", state[0], state[1], state[2], state[3],

@@ -8,19 +8,25 @@
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <random>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "base/descriptor.h"
 #include "ptxbench/service/database.h"
 #include "ptxbench/service/queue.h"
+#include "ptxbench/service/task_row.h"
 
 namespace weft::service {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr unsigned kStepsOfLog = 1024;  // about 10 MiB of verdicts
+constexpr unsigned kRoundsOfLog = 4;    // a step in so many thousand may wait for the disk
 
 // `place` orders the queue; a task that is given back keeps it. Prompts and results are text.
 constexpr const char* kTables[] = {
@@ -48,10 +54,38 @@ class SqliteQueue : public Queue {
  public:
   SqliteQueue(Database database, Descriptor lock, const QueueLimits& limits)
       : database_(std::move(database)), file_lock_(std::move(lock)), limits_(limits) {}
+  ~SqliteQueue() override {
+    {
+      const std::lock_guard hold(mutex_);
+      stopped_ = true;
+    }
+    written_.notify_all();
+    if (checkpointer_.joinable()) checkpointer_.join();
+  }
+
+  // What steps append to the log is moved to the table by a thread with a connection of its own:
+  // a step that did it itself would wait for the disk, and its client with it.
+  void move_log_in_background(Database connection) {
+    checkpointer_ = std::thread([this, log = std::make_shared<Database>(std::move(connection))] {
+      std::unique_lock lock(mutex_);
+      while (!stopped_) {
+        written_.wait(lock, [this] { return stopped_ || steps_ >= kStepsOfLog; });
+        if (stopped_) return;
+        steps_ = 0;
+        lock.unlock();
+        // An error leaves the log as it is; the next round moves all of it.
+        (void)log->query("PRAGMA wal_checkpoint(PASSIVE)");
+        lock.lock();
+        // Steps that came meanwhile are few; with them the log can begin anew.
+        if (++rounds_ % kRoundsOfLog == 0) (void)database_.query("PRAGMA wal_checkpoint(PASSIVE)");
+      }
+    });
+  }
 
   // What a server that is gone had running waits again.
   Result<Done> recover(bool wait_for_disk) {
     TRY(database_.query("PRAGMA journal_mode = WAL"));
+    TRY(database_.query("PRAGMA wal_autocheckpoint = 0"));
     TRY(database_.query(wait_for_disk ? "PRAGMA synchronous = FULL"
                                       : "PRAGMA synchronous = NORMAL"));
     for (const char* sql : kTables) TRY(database_.query(sql));
@@ -89,6 +123,7 @@ class SqliteQueue : public Queue {
     }
     ++counts_.pending;
     arrived_.notify_one();
+    wrote();
     return Accepted::Fresh;
   }
 
@@ -180,25 +215,10 @@ class SqliteQueue : public Queue {
 
   Result<std::optional<TaskRecord>> find(const std::string& id) override {
     const std::lock_guard lock(mutex_);
-    const auto rows = TRY(database_.query(
-        "SELECT kind, state, definition, solution, attempts, deaths, created, started, finished, "
-        "result, error, history FROM tasks WHERE id = ?",
-        {id}));
+    const auto rows = TRY(
+        database_.query(fmt::format("SELECT {} FROM tasks WHERE id = ?", kRecordColumns), {id}));
     if (rows.empty()) return std::optional<TaskRecord>();
-    const SqlRow& row = rows.front();
-    return std::optional(TaskRecord{.id = id,
-                                    .kind = kind_named(row.text(0)).value_or(Kind::Evaluate),
-                                    .state = state_named(row.text(1)).value_or(State::Failed),
-                                    .definition = row.text(2),
-                                    .solution = row.text(3),
-                                    .attempts = static_cast<unsigned>(row.integer(4)),
-                                    .deaths = static_cast<unsigned>(row.integer(5)),
-                                    .created = row.number(6),
-                                    .started = row.number(7),
-                                    .finished = row.number(8),
-                                    .result = row.text(9),
-                                    .error = row.text(10),
-                                    .history = row.text(11)});
+    return std::optional(record_of(rows.front()));
   }
 
   Result<std::optional<std::string>> request(const std::string& id) override {
@@ -247,6 +267,10 @@ class SqliteQueue : public Queue {
     return true;
   }
 
+  void wrote() {
+    if (++steps_ == kStepsOfLog) written_.notify_one();
+  }
+
   uint64_t& count(State state) {
     uint64_t* const all[] = {&counts_.pending, &counts_.running, &counts_.completed,
                              &counts_.failed, &counts_.cancelled};
@@ -256,16 +280,20 @@ class SqliteQueue : public Queue {
   void move(State from, State to) {
     --count(from);
     ++count(to);
+    wrote();
   }
 
   std::mutex mutex_;
-  std::condition_variable arrived_, ended_;
+  std::condition_variable arrived_, ended_, written_;
   Database database_;
   Descriptor file_lock_;
   QueueLimits limits_;
   QueueCounts counts_;  // of the table, kept beside it: a count there reads every row
   int64_t next_place_ = 1;
   bool stopped_ = false;
+  unsigned steps_ = 0;   // written since the log was moved
+  unsigned rounds_ = 0;  // of the checkpointer
+  std::thread checkpointer_;
   std::mt19937_64 random_{std::random_device{}()};
 };
 
@@ -274,16 +302,21 @@ class SqliteQueue : public Queue {
 Result<std::unique_ptr<Queue>> open_sqlite_queue(const SqliteOptions& options) {
   std::error_code failure;
   std::filesystem::create_directories(options.folder, failure);
-  if (failure) return Error("cannot make the store " + options.folder + ": " + failure.message());
+  if (failure)
+    return Error("cannot make the store " + options.folder + ": " + failure.message(),
+                 "name a folder that can be written with --store");
   const std::string lock_path = options.folder + "/lock";
   Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!lock.open()) return Error("cannot write in the store: " + options.folder);
+  if (!lock.open())
+    return Error("cannot write in the store: " + options.folder,
+                 "name a folder that can be written with --store");
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
     return Error("another server has this store open: " + options.folder,
                  "stop it, or name another folder with --store");
   Database database = TRY(Database::open(options.folder + "/tasks.sqlite"));
   auto queue = std::make_unique<SqliteQueue>(std::move(database), std::move(lock), options.limits);
   TRY(queue->recover(options.wait_for_disk));
+  queue->move_log_in_background(TRY(Database::open(options.folder + "/tasks.sqlite")));
   return std::unique_ptr<Queue>(std::move(queue));
 }
 

@@ -2,80 +2,13 @@
 
 // The service as clients see it: a real server with real device workers, over HTTP. What is right
 // is the contract in docs/serving_the_judge.md.
-#include <gtest/gtest.h>
-#include <signal.h>
-
-#include <chrono>
-#include <filesystem>
 #include <set>
-#include <thread>
 
-#include <nlohmann/json.hpp>
-
-#include "base/http/client.h"
-#include "base/subprocess.h"
-#include "base/temporary_directory.h"
-#include "ptxbench/judge/toolchain.h"
-#include "tests/service/server_process.h"
+#include "base/text_file.h"
+#include "tests/service/running_service.h"
 
 namespace weft::service_test {
 namespace {
-
-class ServiceTest : public testing::Test {
- protected:
-  void SetUp() override {
-    const Result<Done> emulator = judge::require_emulator(judge::find_toolchain());
-    if (!emulator.ok()) GTEST_SKIP() << emulator.error().message();
-  }
-
-  void start(const std::vector<std::string>& more = {}) {
-    Result<ServerProcess> started = ServerProcess::start(folder_.file("store"), more);
-    ASSERT_TRUE(started.ok()) << started.error().message();
-    server_ = std::make_unique<ServerProcess>(std::move(started).value());
-  }
-
-  http::Client client(const std::string& token = "") {
-    return http::Client::create(server_->url(), {.bearer_token = token}).value();
-  }
-  http::Answer get(const std::string& path) { return client().get(path).value(); }
-  http::Answer post(const std::string& path, const Json& body) {
-    return client().post(path, to_line(body)).value();
-  }
-  static Json parsed(const http::Answer& answer) { return parse_json(answer.body).value(); }
-
-  // A product of 16 x 32 x 64: small enough to take a moment.
-  static Json question(const std::string& candidate = "tests/judge/candidates/product.ptx") {
-    Json body = {{"solution", ptx_solution(read_candidate(candidate))}};
-    body["workload_uuids"] = {"e6cee3df-8f00-5a3c-b374-4f2dd0d38ba7"};
-    body["axes"] = {{"M", 16}, {"N", 32}, {"K", 64}};
-    return body;
-  }
-  std::string submit(const Json& body, const std::string& kind = "evaluate") {
-    const http::Answer answer = post("/" + kind, body);
-    EXPECT_EQ(answer.status, 200) << answer.body;
-    return parsed(answer).value("task_id", "");
-  }
-  Json finished(const std::string& id, int seconds = 60) {
-    return parsed(get("/tasks/" + id + "?timeout=" + std::to_string(seconds)));
-  }
-  // Until `done`, or half a minute.
-  template <typename Condition>
-  void until(const Condition& done) {
-    for (int i = 0; i < 600 && !done(); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_TRUE(done());
-  }
-  // The process of the first worker that judges `task`.
-  pid_t worker_of(const std::string& task) {
-    const Json health = parsed(get("/health"));
-    for (const Json& worker : health["workers"])
-      if (worker["task"] == task) return worker["process"].get<pid_t>();
-    return 0;
-  }
-
-  TemporaryDirectory folder_ = TemporaryDirectory::create("service_test").value();
-  std::unique_ptr<ServerProcess> server_;
-};
 
 TEST_F(ServiceTest, EvaluatesByTheContract) {
   start();
@@ -134,7 +67,12 @@ TEST_F(ServiceTest, RefusesWhatItCannotJudge) {
   answer = post("/evaluate", body);
   EXPECT_EQ(answer.status, 422);
   EXPECT_EQ(parsed(answer)["detail"][0]["loc"], Json({"body", "solution", "sources"}));
-  EXPECT_EQ(client().post("/evaluate", "no JSON").value().status, 422);
+  for (const char* path : {"/evaluate", "/tasks/batch"}) {
+    answer = client().post(path, R"({"solution": )").value();
+    EXPECT_EQ(answer.status, 422) << path;
+    EXPECT_EQ(parsed(answer)["detail"][0]["loc"], Json({"body"})) << answer.body;
+    EXPECT_EQ(parsed(answer)["detail"][0]["type"], "json_invalid") << answer.body;
+  }
   EXPECT_EQ(get("/tasks/unknown").status, 404);
   EXPECT_EQ(get("/tasks/unknown?timeout=-1").status, 422);
   EXPECT_EQ(get("/evaluate").status, 405);
@@ -212,94 +150,6 @@ TEST_F(ServiceTest, SanitizeProfileAndDebugAnswerLogs) {
   EXPECT_NE(profile.value("log", "").find("product: 1 launches"), std::string::npos) << profile;
 }
 
-TEST_F(ServiceTest, CancelEndsWaitingAndRunningTasks) {
-  start();
-  const std::string running = submit(question("tests/service/forever.ptx"));
-  until([&] { return worker_of(running) != 0; });
-  const std::string waiting = submit(question());
-  EXPECT_EQ(parsed(client().remove("/tasks/" + waiting).value())["status"], "cancelled");
-  EXPECT_EQ(parsed(client().remove("/tasks/" + running).value())["status"], "cancelled");
-  // The worker is free for others again.
-  Json other = question();
-  other["trials"] = 1;
-  const std::string next = submit(other);
-  EXPECT_EQ(finished(next)["status"], "completed");
-  EXPECT_EQ(client().remove("/tasks/" + next).value().status, 409);
-  EXPECT_EQ(client().remove("/tasks/unknown").value().status, 404);
-}
-
-TEST_F(ServiceTest, AKilledWorkerLosesNothing) {
-  start({"--workers", "1"});
-  const std::string task = submit(question("tests/service/forever.ptx"));
-  until([&] { return worker_of(task) != 0; });
-  const pid_t first = worker_of(task);
-  ASSERT_GT(first, 0);
-  kill(first, SIGKILL);
-  until([&] { return worker_of(task) != 0 && worker_of(task) != first; });
-  const Json answer = parsed(get("/tasks/" + task));
-  EXPECT_EQ(answer["attempts"], 2);
-  EXPECT_NE(answer.value("history", "").find("signal 9"), std::string::npos) << answer;
-}
-
-TEST_F(ServiceTest, ATaskThatKillsWorkersFailsWithTheEvidence) {
-  start({"--workers", "1", "--attempts", "2"});
-  const std::string poison = submit(question("tests/service/forever.ptx"));
-  for (int i = 0; i < 2; ++i) {
-    until([&] { return worker_of(poison) != 0; });
-    const pid_t worker = worker_of(poison);
-    ASSERT_GT(worker, 0);
-    kill(worker, SIGKILL);
-    until([&] { return worker_of(poison) != worker; });
-  }
-  const Json task = finished(poison);
-  EXPECT_EQ(task["status"], "failed");
-  EXPECT_NE(task.value("error", "").find("attempt 2"), std::string::npos) << task;
-  EXPECT_EQ(finished(submit(question()))["status"], "completed");
-}
-
-TEST_F(ServiceTest, ARestartLosesNothing) {
-  start({"--workers", "1"});
-  const std::string done = submit(question());
-  const Json verdict = finished(done);
-  const std::string running = submit(question("tests/service/forever.ptx"));
-  until([&] { return worker_of(running) != 0; });
-  Json other = question();
-  other["trials"] = 1;
-  const std::string waiting = submit(other);
-  EXPECT_EQ(server_->stop(SIGKILL), -SIGKILL);
-  start({"--workers", "2"});
-  EXPECT_EQ(finished(done)["verdicts"], verdict["verdicts"]);
-  EXPECT_EQ(finished(waiting)["status"], "completed");
-  until([&] { return worker_of(running) != 0; });
-  EXPECT_EQ(parsed(get("/tasks/" + running))["attempts"], 2);
-}
-
-TEST_F(ServiceTest, StopsCleanlyAndKeepsWhatWaits) {
-  start({"--workers", "1"});
-  const std::string running = submit(question("tests/service/forever.ptx"));
-  until([&] { return worker_of(running) != 0; });
-  EXPECT_EQ(parsed(post("/shutdown", Json::object()))["status"], "shutting_down");
-  EXPECT_EQ(server_->wait(), 0);
-  EXPECT_TRUE(std::filesystem::is_empty(folder_.file("store/scratch")) ||
-              !std::filesystem::exists(folder_.file("store/scratch")));
-  start();
-  EXPECT_EQ(server_->stop(SIGTERM), 0);
-}
-
-TEST_F(ServiceTest, AFullQueueAsksToComeBack) {
-  start({"--workers", "1", "--queue-limit", "1"});
-  const std::string running = submit(question("tests/service/forever.ptx"));
-  until([&] { return worker_of(running) != 0; });
-  submit(question());
-  Json other = question();
-  other["trials"] = 1;
-  const http::Answer refused = post("/evaluate", other);
-  EXPECT_EQ(refused.status, 429);
-  EXPECT_GE(std::stoi(refused.retry_after), 1);
-  // What is known already is no more load.
-  EXPECT_EQ(post("/evaluate", question()).status, 200);
-}
-
 TEST_F(ServiceTest, AsksForTheToken) {
   ASSERT_EQ(setenv("SERVICE_TEST_TOKEN", "s3cret", 1), 0);
   start({"--token-env", "SERVICE_TEST_TOKEN"});
@@ -308,6 +158,27 @@ TEST_F(ServiceTest, AsksForTheToken) {
   EXPECT_EQ(client("s3cret").get("/definitions").value().status, 200);
   EXPECT_EQ(get("/health").status, 200);
   EXPECT_EQ(post("/shutdown", Json::object()).status, 401);
+  const auto submitted = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"submit", "tests/judge/candidates/product.ptx", "--url",
+                                      server_->url()};
+    words.insert(words.end(), more.begin(), more.end());
+    return verb(words);
+  };
+  const ProcessOutcome without = submitted({"--task", "gemm_n128_k2048", "--all"});
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_NE(without.errors.find("--token-env"), std::string::npos) << without.errors;
+  const ProcessOutcome unset =
+      submitted({"--task", "gemm_n128_k2048", "--token-env", "SERVICE_TEST_NO_TOKEN"});
+  EXPECT_EQ(unset.exit_code, 2);
+  EXPECT_NE(unset.errors.find("SERVICE_TEST_NO_TOKEN"), std::string::npos) << unset.errors;
+  const ProcessOutcome unknown =
+      submitted({"--task", "gemm_n1_k1", "--all", "--token-env", "SERVICE_TEST_TOKEN"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.errors.find("gemm_n1_k1"), std::string::npos) << unknown.errors;
+  const ProcessOutcome replay =
+      verb({"replay", "x", "--url", server_->url(), "--token-env", "SERVICE_TEST_NO_TOKEN"});
+  EXPECT_EQ(replay.exit_code, 2);
+  EXPECT_NE(replay.errors.find("SERVICE_TEST_NO_TOKEN"), std::string::npos) << replay.errors;
 }
 
 TEST_F(ServiceTest, CountsForPrometheus) {
@@ -373,58 +244,6 @@ TEST_F(ServiceTest, DescribesEveryRouteAndNoOther) {
     offered.insert(method + " " + endpoint["path"].get<std::string>());
   }
   EXPECT_EQ(offered, wanted);
-}
-
-TEST_F(ServiceTest, VerbsSubmitReplayCompareAndReport) {
-  start();
-  const std::string store = folder_.file("store");
-  const auto verb = [&](std::vector<std::string> words) {
-    const std::string self = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    words.insert(words.begin(), self + "/ptxbench");
-    Command command;
-    command.arguments = std::move(words);
-    command.kept_output_bytes = 1 << 20;
-    return run(command).value();
-  };
-  const auto submitted = [&](const std::string& kernel, std::vector<std::string> more) {
-    std::vector<std::string> words = {"submit", kernel,           "--task", "gemm_n128_k2048",
-                                      "--set",  "M=16,N=32,K=64", "--url",  server_->url(),
-                                      "--wait", "--json"};
-    words.insert(words.end(), more.begin(), more.end());
-    return verb(words);
-  };
-  const ProcessOutcome good = submitted("tests/judge/candidates/product.ptx", {});
-  EXPECT_EQ(good.exit_code, 0) << good.errors;
-  const ProcessOutcome bad = submitted("tests/service/forever.ptx", {"--timeout", "1"});
-  EXPECT_EQ(bad.exit_code, 1) << bad.errors;
-  const std::string first = parse_json(good.output).value()["task_id"];
-  const std::string second = parse_json(bad.output).value()["task_id"];
-
-  // The emulator is exact: the same seeds give the same errors and counts.
-  const ProcessOutcome replayed = verb({"replay", first.substr(0, 12), "--store", store, "--json"});
-  EXPECT_EQ(replayed.exit_code, 0) << replayed.output << replayed.errors;
-  EXPECT_EQ(parse_json(replayed.output).value()["agrees"], true);
-  EXPECT_EQ(verb({"replay", first, "--url", server_->url()}).exit_code, 0);
-  EXPECT_EQ(verb({"replay", "unknown", "--store", store}).exit_code, 2);
-  EXPECT_EQ(verb({"compare", first, first, "--store", store}).exit_code, 0);
-  EXPECT_EQ(verb({"compare", first, second, "--store", store}).exit_code, 1);
-
-  const ProcessOutcome report = verb({"report", store, "--json"});
-  ASSERT_EQ(report.exit_code, 0) << report.errors;
-  const Json rows = parse_json(report.output).value()["verdicts"];
-  ASSERT_EQ(rows.size(), 2u);
-  EXPECT_TRUE(rows[0].value("solution", "").starts_with("product_")) << rows;
-  EXPECT_EQ(rows[1]["status"], "TIMEOUT");
-  EXPECT_TRUE(rows[1]["speedup"].is_null());
-  const std::string page = read_candidate(store + "/report.html");
-  EXPECT_NE(page.find("<svg"), std::string::npos);
-  EXPECT_EQ(page.find("http"), std::string::npos);
-
-  EXPECT_EQ(verb({"submit", "tests/service/forever.ptx", "--task", "gemm_n128_k2048", "--url",
-                  "http://127.0.0.1:1"})
-                .exit_code,
-            3);
-  EXPECT_EQ(verb({"report", folder_.path() + "/nothing"}).exit_code, 2);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ using table::Nulls;
 using table::Rows;
 
 constexpr uint64_t kBucketRows = 500'000, kMostBuckets = 512;
-constexpr uint64_t kQueryMemory = 700'000'000;
+constexpr uint64_t kZipMemory = 700'000'000;
 
 std::vector<Field> shown_fields(const ZipConfiguration& zip) {
   std::vector<Field> fields = {{.name = zip.impression_id, .type = FieldType::Id},
@@ -155,7 +155,7 @@ class Zipper {
 Result<Done> Zipper::open_sources() {
   std::filesystem::create_directories(scratch_);
   database_ = TRY(Database::open(
-      {.threads = options_.workers, .memory_bytes = kQueryMemory, .spill_directory = scratch_}));
+      {.threads = options_.workers, .memory_bytes = kZipMemory, .spill_directory = scratch_}));
   // The order of rows does not matter to buckets, and not keeping it saves memory.
   TRY(database_->execute("SET preserve_insertion_order = false"));
   std::vector<Field> shown = shown_fields(c_), reports = report_fields(c_);

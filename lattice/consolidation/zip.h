@@ -20,7 +20,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "lattice/consolidation/zip_rules.h"
-#include "lattice/data/source.h"
+#include "lattice/ingest/source.h"
 #include "lattice/schema/fields.h"
 #include "lattice/schema/run_folder.h"
 

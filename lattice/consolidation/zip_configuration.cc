@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lattice/consolidation/zip.h"
+#include "lattice/ingest/source_fields.h"
 #include "lattice/schema/duration.h"
 
 namespace weft::lattice {
@@ -18,27 +19,6 @@ namespace {
 const std::vector<std::string> kTouches = {"last", "first", "all"};
 const std::vector<std::string> kEnds = {"inclusive", "exclusive"};
 const std::vector<std::string> kRefunds = {"cancel", "ignore"};
-const std::vector<std::string> kUnits = {"none", "s", "ms", "us"};
-
-Result<Done> read_table(Fields& fields, const std::string& key, SourceFiles& files) {
-  const YamlNode* node = fields.node(key);
-  if (node == nullptr) return Done{};
-  Fields inner = TRY(Fields::open(fields.document(), *node, key));
-  TRY(inner.read("files", files.files));
-  TRY(inner.read("delimiter", files.delimiter));
-  TRY(inner.read("null_text", files.null_text));
-  TRY(inner.read("names", files.names));
-  TRY(inner.read("skip", files.skip));
-  return inner.finish();
-}
-
-Json table_json(const SourceFiles& files) {
-  return {{"files", files.files},
-          {"delimiter", files.delimiter},
-          {"null_text", files.null_text},
-          {"names", files.names},
-          {"skip", files.skip}};
-}
 
 Result<Done> check(const Fields& fields, ZipConfiguration& zip) {
   if (zip.windows.empty() || zip.windows.size() > kMostWindows)
@@ -77,8 +57,8 @@ Result<ZipConfiguration> read_zip(const YamlDocument& document, const YamlNode& 
   ZipConfiguration zip;
   zip.base = std::move(base);
   Fields fields = TRY(Fields::open(document, node, "zip"));
-  TRY(read_table(fields, "impressions", zip.impressions));
-  TRY(read_table(fields, "feedback", zip.feedback));
+  TRY(read_source(fields, "impressions", zip.impressions));
+  TRY(read_source(fields, "feedback", zip.feedback));
   TRY(fields.read("impression_id", zip.impression_id));
   TRY(fields.read("impression_time", zip.impression_time));
   TRY(fields.read("event_id", zip.event_id));
@@ -87,7 +67,7 @@ Result<ZipConfiguration> read_zip(const YamlDocument& document, const YamlNode& 
   TRY(fields.read("objective", zip.objective));
   TRY(fields.read("refund_of", zip.refund_of));
   TRY(fields.read("key", zip.key));
-  TRY(fields.read_word("unit", zip.unit, kUnits));
+  TRY(fields.read_word("unit", zip.unit, kTimeUnitWords));
   TRY(fields.read("assume_utc", zip.assume_utc));
   std::vector<std::string> windows, shares;
   TRY(fields.read("windows", windows));
@@ -129,8 +109,8 @@ Json to_json(const ZipConfiguration& zip) {
   for (const auto& [name, window] : zip.objectives)
     objectives[name] = window == 0 ? Json::object() : Json{{"window", format_duration(window)}};
   for (const double window : zip.windows) windows.push_back(format_duration(window));
-  return {{"impressions", table_json(zip.impressions)},
-          {"feedback", table_json(zip.feedback)},
+  return {{"impressions", to_json(zip.impressions)},
+          {"feedback", to_json(zip.feedback)},
           {"impression_id", zip.impression_id},
           {"impression_time", zip.impression_time},
           {"event_id", zip.event_id},
@@ -139,7 +119,7 @@ Json to_json(const ZipConfiguration& zip) {
           {"objective", zip.objective},
           {"refund_of", zip.refund_of},
           {"key", zip.key},
-          {"unit", kUnits[static_cast<size_t>(zip.unit)]},
+          {"unit", kTimeUnitWords[static_cast<size_t>(zip.unit)]},
           {"assume_utc", zip.assume_utc},
           {"windows", windows},
           {"shares", zip.shares},

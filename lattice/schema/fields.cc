@@ -129,6 +129,18 @@ Result<Done> Fields::read_duration(std::string_view key, double& seconds) {
   return Done{};
 }
 
+Result<Done> Fields::read_durations(std::string_view key, std::vector<double>& seconds) {
+  std::vector<std::string> texts;
+  TRY(read(key, texts));
+  if (!texts.empty()) seconds.clear();
+  for (const std::string& text : texts) {
+    const auto one = parse_duration(text);
+    if (!one) return error(key, "has a value that is no duration: " + text);
+    seconds.push_back(*one);
+  }
+  return Done{};
+}
+
 Result<Done> Fields::read_word_index(std::string_view key, size_t& index,
                                      const std::vector<std::string>& words) {
   const YamlNode* found = TRY(scalar(key));

@@ -35,6 +35,8 @@ class Fields {
   Result<Done> read(std::string_view key, std::vector<std::string>& value);  // one text or a list
   // "90m", "1d": seconds. See duration.h.
   Result<Done> read_duration(std::string_view key, double& seconds);
+  // One or a list; an empty list keeps what is there.
+  Result<Done> read_durations(std::string_view key, std::vector<double>& seconds);
   // The index of the word in `words`, as an enumeration.
   template <typename Enumeration>
   Result<Done> read_word(std::string_view key, Enumeration& value,

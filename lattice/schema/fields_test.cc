@@ -13,6 +13,7 @@ struct Settings {
   double share = 0.5;
   double window = 0;
   std::vector<std::string> names;
+  std::vector<double> windows = {60};
 };
 
 Result<Settings> read(const std::string& text, const std::string& set = {}) {
@@ -23,6 +24,7 @@ Result<Settings> read(const std::string& text, const std::string& set = {}) {
   TRY(fields.read("seed", settings.seed, 1));
   TRY(fields.read("share", settings.share, 0, 1));
   TRY(fields.read_duration("window", settings.window));
+  TRY(fields.read_durations("windows", settings.windows));
   TRY(fields.read("names", settings.names));
   TRY(fields.finish());
   return settings;
@@ -41,6 +43,12 @@ TEST(Fields, MissingKeysKeepTheirValue) {
   EXPECT_EQ(settings.names, (std::vector<std::string>{"a", "b"}));
 }
 
+TEST(Fields, DurationsAreOneOrAListAndAnEmptyListKeepsThem) {
+  EXPECT_EQ(read("windows: [90m, 1d]\n")->windows, (std::vector<double>{5400, 86400}));
+  EXPECT_EQ(read("windows: 2h\n")->windows, (std::vector<double>{7200}));
+  EXPECT_EQ(read("windows: []\n")->windows, (std::vector<double>{60}));
+}
+
 TEST(Fields, UnknownKeysAreErrorsWithLineAndNearName) {
   const std::string text = failure("share: 0.25\nsede: 7\n");
   EXPECT_NE(text.find("a.yaml:2:1"), std::string::npos) << text;
@@ -50,7 +58,7 @@ TEST(Fields, UnknownKeysAreErrorsWithLineAndNearName) {
 
 TEST(Fields, WrongValuesAreErrorsAtTheirLine) {
   for (const char* bad : {"seed: 0", "seed: -1", "seed: 1.5", "seed: x", "seed: [1]", "share: 1.5",
-                          "share: nan", "window: 90", "names: {a: 1}"}) {
+                          "share: nan", "window: 90", "windows: [1h, 90]", "names: {a: 1}"}) {
     const std::string text = failure(std::string("# first\n") + bad + "\n");
     EXPECT_NE(text.find("a.yaml:2:1"), std::string::npos) << bad << "\n" << text;
   }

@@ -14,16 +14,14 @@
 
 #include <fmt/format.h>
 
-#include "base/mapped_file.h"
+#include "base/fingerprint.h"
 #include "base/sha256.h"
-#include "base/table/database.h"
 #include "base/text_file.h"
 
 namespace weft::lattice {
 namespace {
 
 namespace files = std::filesystem;
-constexpr size_t kEdge = 65536;
 
 Error at(const std::string& file, std::string message, std::string hint = {}) {
   return Error(Diagnostic{.message = std::move(message), .hint = std::move(hint), .file = file});
@@ -49,29 +47,38 @@ std::vector<Json> json_lines(const std::string& text) {
   return lines;
 }
 
+// Nothing but what a start leaves that was stopped before it wrote run.json.
+bool only_begun(const std::string& folder) {
+  std::error_code failed;
+  for (const auto& entry : files::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("run.") && !name.starts_with("configuration.yaml")) return false;
+  }
+  return !failed;
+}
+
+// Files and folders of that name, found first: a folder must not vanish under the search.
 void remove_drafts(const std::string& folder) {
   std::error_code ignored;
-  for (const auto& entry : files::recursive_directory_iterator(folder, ignored))
-    if (entry.path().extension() == ".draft") files::remove(entry.path(), ignored);
+  std::vector<files::path> drafts;
+  files::recursive_directory_iterator at(folder, ignored), end;
+  while (!ignored && at != end) {
+    if (at->path().extension() == ".draft") {
+      drafts.push_back(at->path());
+      at.disable_recursion_pending();
+    }
+    at.increment(ignored);
+  }
+  for (const files::path& draft : drafts) files::remove_all(draft, ignored);
 }
 
 }  // namespace
-
-Result<std::string> fingerprint(const std::string& path) {
-  const MappedFile file = TRY(MappedFile::open(path));
-  const std::string_view bytes = file.bytes();
-  Sha256 hash;
-  hash.update(bytes.substr(0, kEdge));
-  if (bytes.size() > kEdge) hash.update(bytes.substr(std::max(kEdge, bytes.size() - kEdge)));
-  return fmt::format("{}:{}", bytes.size(), hash.finish());
-}
 
 Result<RunFolder> RunFolder::open(const std::string& path, RunIdentity identity) {
   RunFolder folder(path, std::move(identity));
   folder.digest_ = TRY(digest_of(folder.identity_));
   std::error_code failed;
-  const bool fresh = !files::exists(path, failed) || files::is_empty(path, failed);
-  if (!fresh && !files::exists(folder.file("run.json")))
+  if (files::exists(path, failed) && !files::exists(folder.file("run.json")) && !only_begun(path))
     return at(path, "the folder holds other files, not a run", "name a new folder with --out");
   files::create_directories(path, failed);
   if (failed) return at(path, "cannot create the folder: " + failed.message());
@@ -91,25 +98,25 @@ Result<RunFolder> RunFolder::open(const std::string& path, RunIdentity identity)
 Result<Done> RunFolder::load() {
   if (files::exists(file("run.json"))) {
     const Json run = TRY(read_json(file("run.json")));
-    if (run.value("digest", "") != digest_)
+    if (!run.is_object() || run.value("digest", Json()) != Json(digest_))
       return at(path_, "the folder holds a run with another configuration or other inputs",
                 "name a new folder with --out, or delete this one");
   } else {
     TRY(write_file(file("configuration.yaml"), to_text(identity_.configuration)));
-    TRY(write_json(
-        file("run.json"),
-        {{"verb", identity_.verb},
-         {"command", identity_.command},
-         {"seed", identity_.seed},
-         {"digest", digest_},
-         {"inputs", identity_.inputs},
-         {"versions",
-          {{"format", 1}, {"compiler", __VERSION__}, {"duckdb", table::engine_version()}}}}));
+    Json versions = {{"format", 1}, {"compiler", __VERSION__}};
+    for (const auto& [name, version] : identity_.versions) versions[name] = version;
+    TRY(write_json(file("run.json"), {{"verb", identity_.verb},
+                                      {"command", identity_.command},
+                                      {"seed", identity_.seed},
+                                      {"digest", digest_},
+                                      {"inputs", identity_.inputs},
+                                      {"versions", versions}}));
   }
   remove_drafts(path_);
   if (files::exists(file("outputs.jsonl"))) {
     const std::string text = TRY(read_file(file("outputs.jsonl")));
     for (const Json& line : json_lines(text)) {
+      if (!line.is_object()) continue;
       const std::string name = line.value("file", "");
       const Result<std::string> now = fingerprint(file(name));
       if (now.ok() && *now == line.value("fingerprint", ""))
@@ -120,9 +127,9 @@ Result<Done> RunFolder::load() {
   }
   if (!files::exists(file("manifest.json"))) return Done{};
   const Json manifest = TRY(read_json(file("manifest.json")));
-  complete_ = true;
-  for (const Json& output : manifest["outputs"])
-    complete_ = complete_ && has(output.value("file", ""));
+  complete_ = manifest.is_object() && manifest.contains("outputs") && manifest.contains("summary");
+  for (size_t i = 0; complete_ && i < manifest["outputs"].size(); ++i)
+    complete_ = has(manifest["outputs"][i].value("file", ""));
   if (complete_)
     summary_ = manifest["summary"];
   else
@@ -160,6 +167,20 @@ Result<Done> RunFolder::finish(const Json& summary) {
   return write_json(
       file("manifest.json"),
       {{"verb", identity_.verb}, {"digest", digest_}, {"outputs", outputs}, {"summary", summary}});
+}
+
+Result<Json> finished_summary(const std::string& folder, const std::string& verb) {
+  const std::string file = folder + "/manifest.json";
+  const auto none = [&](const std::string& what) {
+    return at(file, what, fmt::format("run lattice {} first, and name its folder", verb));
+  };
+  if (!files::exists(file)) return none("the folder holds no finished run");
+  const Json manifest = TRY(read_json(file));
+  if (!manifest.is_object() || !manifest.value("summary", Json()).is_object())
+    return none("the manifest is damaged");
+  const Json of = manifest.value("verb", Json());
+  if (of != Json(verb)) return none("the folder holds a run of another step: " + to_line(of));
+  return manifest["summary"];
 }
 
 }  // namespace weft::lattice

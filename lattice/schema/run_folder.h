@@ -31,12 +31,9 @@ struct RunIdentity {
   Json configuration;               // resolved
   std::vector<std::string> inputs;  // files that are read
   uint64_t seed = 0;
-  std::vector<std::string> command;  // as typed
+  std::vector<std::string> command;             // as typed
+  std::map<std::string, std::string> versions;  // of the libraries that did the work
 };
-
-// Size and SHA-256 of the first and last 64 KiB: enough to notice a file that was cut, replaced or
-// rewritten (Parquet keeps its statistics at the end), in no time for files of any size.
-Result<std::string> fingerprint(const std::string& path);
 
 class RunFolder {
  public:
@@ -76,5 +73,9 @@ class RunFolder {
   bool complete_ = false;
   Json summary_;
 };
+
+// The summary that a finished run of `verb` left in `folder`. Anything else there is an error that
+// says which step comes first.
+Result<Json> finished_summary(const std::string& folder, const std::string& verb);
 
 }  // namespace weft::lattice

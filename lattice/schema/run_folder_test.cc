@@ -29,19 +29,59 @@ class RunFolderTest : public testing::Test {
   }
 };
 
+TEST_F(RunFolderTest, GivesTheSummaryOfTheStepThatWasMeant) {
+  const auto refusal = [&] {
+    const Result<Json> read = finished_summary(path_, "test");
+    return read.ok() ? "" : read.error().message();
+  };
+  EXPECT_NE(refusal().find("no finished run"), std::string::npos);
+  {
+    RunFolder run = RunFolder::open(path_, identity(1)).value();
+    ASSERT_TRUE(run.finish({{"rows", 5}}).ok());
+  }
+  EXPECT_EQ(finished_summary(path_, "test").value()["rows"], 5);
+  EXPECT_NE(finished_summary(path_, "train").error().message().find("another step: \"test\""),
+            std::string::npos);
+  for (const char* damaged : {"[]", "{\"verb\": \"test\", \"summary\": 3}"}) {
+    ASSERT_TRUE(write_file(path_ + "/manifest.json", damaged).ok());
+    EXPECT_NE(refusal().find("damaged"), std::string::npos) << damaged;
+  }
+}
+
+TEST_F(RunFolderTest, WhatIsNoManifestIsNoFinishedRun) {
+  for (const char* damaged : {"[]", "{}", "{\"outputs\": [], \"sum\": 1}"}) {
+    { RunFolder::open(path_, identity(1)).value(); }
+    ASSERT_TRUE(write_file(path_ + "/manifest.json", damaged).ok());
+    EXPECT_FALSE(RunFolder::open(path_, identity(1)).value().complete()) << damaged;
+  }
+  ASSERT_TRUE(write_file(path_ + "/run.json", "[]").ok());
+  EXPECT_FALSE(RunFolder::open(path_, identity(1)).ok());
+}
+
 TEST_F(RunFolderTest, GoesOnWhereItStopped) {
   {
     RunFolder run = RunFolder::open(path_, identity(1)).value();
     write_part(run, "a", "first");
     ASSERT_TRUE(write_file(run.file("b"), "written but not recorded").ok());
     ASSERT_TRUE(write_file(run.file("c.draft"), "half").ok());
+    // What a step leaves that spills to disk: with files, and emptied.
+    ASSERT_TRUE(write_file(run.file("scratch.draft/x/spilled"), "half").ok());
+    std::filesystem::create_directories(run.file("other.draft"));
   }
   RunFolder run = RunFolder::open(path_, identity(1)).value();
   EXPECT_TRUE(run.has("a"));
   EXPECT_FALSE(run.has("b"));
   EXPECT_FALSE(run.complete());
-  EXPECT_FALSE(std::filesystem::exists(run.file("c.draft")));
+  for (const char* draft : {"c.draft", "scratch.draft", "other.draft"})
+    EXPECT_FALSE(std::filesystem::exists(run.file(draft))) << draft;
   ASSERT_TRUE(run.finish({{"rows", 5}}).ok());
+}
+
+TEST_F(RunFolderTest, AStartThatWasStoppedAtOnceIsNoHindrance) {
+  std::filesystem::create_directories(path_);
+  for (const char* name : {"run.lock", "configuration.yaml", "run.json.a1B2c3"})
+    ASSERT_TRUE(write_file(path_ + "/" + name, "").ok());
+  EXPECT_TRUE(RunFolder::open(path_, identity(1)).ok());
 }
 
 TEST_F(RunFolderTest, AFinishedRunIsKept) {

@@ -133,14 +133,7 @@ Result<WorldConfiguration> read_world(const YamlDocument& document, const YamlNo
   TRY(fields.read("late_reports", world.late_reports, 0, 1));
   TRY(fields.read("duplicate_reports", world.duplicate_reports, 0, 1));
   TRY(fields.read("part_rows", world.part_rows, 1));
-  std::vector<std::string> windows;
-  TRY(fields.read("windows", windows));
-  if (!windows.empty()) world.windows.clear();
-  for (const std::string& window : windows) {
-    const auto seconds = parse_duration(window);
-    if (!seconds) return fields.error("windows", "has a value that is no duration: " + window);
-    world.windows.push_back(*seconds);
-  }
+  TRY(fields.read_durations("windows", world.windows));
   const auto check_name = [&](const std::string& key, const std::string& name) -> Result<Done> {
     if (plain_name(name)) return Done{};
     return fields.error(key, "has a name with other letters than a-z, 0-9 and _: " + name);

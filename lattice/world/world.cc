@@ -20,6 +20,7 @@
 #include "lattice/schema/duration.h"
 #include "lattice/world/draws.h"
 #include "lattice/world/model.h"
+#include "lattice/world/steps_configuration.h"
 #include "lattice/world/truth.h"
 
 namespace weft::lattice {
@@ -273,55 +274,6 @@ Json overlaps(const WorldModel& model) {
   return list;
 }
 
-std::string data_schema(const WorldModel& model) {
-  std::string text = R"(# Written by `lattice world`: the schema of its files.
-tables:
-  impressions:
-    files: impressions/*.parquet
-    columns:
-      impression_id: {role: id}
-      event_time: {role: event_time}
-      domain: {role: domain}
-      user_id: {role: categorical, type: id, entity: user}
-      item_id: {role: categorical, type: id, entity: item}
-      advertiser_id: {role: categorical, type: id}
-      category: {role: categorical}
-      country: {role: categorical}
-      device: {role: categorical}
-)";
-  const auto& c = model.configuration();
-  for (const WorldFeature& feature : model.features()) {
-    text += fmt::format("      {}: {{role: dense", feature.name);
-    if (feature.log_normal) text += ", transform: log1p, domain: {from: 0, to: 100}";
-    if (feature.kind == FeatureKind::Domain)
-      text += ", only: [" + c.domains[feature.owner].name + "]";
-    text += "}\n";
-  }
-  text += R"(  events:
-    files: events/*.parquet
-    columns:
-      event_id: {role: id}
-      user_id: {role: key}
-      item_id: {role: categorical, type: id, vocabulary_of: item_id}
-      category: {role: categorical, vocabulary_of: category}
-      action: {role: categorical}
-      event_time: {role: event_time}
-      arrival_time: {role: arrival_time}
-  feedback:
-    files: feedback/*.parquet
-    columns:
-      event_id: {role: id}
-      impression_id: {role: key}
-      user_id: {role: key}
-      item_id: {role: key}
-      objective: {role: objective}
-      event_time: {role: event_time}
-      arrival_time: {role: arrival_time}
-      refund_of: {role: refund_of}
-)";
-  return text;
-}
-
 }  // namespace
 
 Result<Json> write_world(const WorldConfiguration& configuration, RunFolder& run,
@@ -367,9 +319,9 @@ Result<Json> write_world(const WorldConfiguration& configuration, RunFolder& run
                         {"portfolios", truth.to_json()},
                         {"overlaps", overlaps(model)}};
   TRY(write_json(run.file("truth.json"), summary));
-  TRY(write_file(run.file("data.yaml"), data_schema(model)));
+  TRY(write_file(run.file("lattice.yaml"), steps_configuration(model)));
   TRY(run.record("truth.json"));
-  TRY(run.record("data.yaml"));
+  TRY(run.record("lattice.yaml"));
   TRY(run.finish(summary));
   return summary;
 }

@@ -8,7 +8,7 @@
 //                               reported twice, and what arrives after the end is missing
 //   truth/part-*.parquet        for each impression the true probabilities and delays
 //   truth.json                  Bayes-optimal losses per portfolio and window, overlaps of domains
-//   data.yaml                   what the columns are, for people; no step reads it yet
+//   lattice.yaml                a configuration with which the other steps run on this folder
 //
 // A part depends on the seed and its number alone: a second start makes the missing ones.
 #pragma once

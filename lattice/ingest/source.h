@@ -15,9 +15,10 @@
 namespace weft::lattice {
 
 enum class FieldType : uint8_t {
-  Id,    // 0 to 2^64 - 1
-  Time,  // an instant; UTC microseconds from here on
-  Real,  // finite
+  Id,     // 0 to 2^64 - 1
+  Time,   // an instant; UTC microseconds from here on
+  Real,   // finite
+  Share,  // from 0 to 1: labels
   Text,
 };
 enum class TimeUnit : uint8_t { None, Seconds, Milliseconds, Microseconds };  // of whole numbers
@@ -54,6 +55,10 @@ class Source {
   std::string select() const;
   // The error for the first value that does not fit its field; `otherwise` when all fit.
   Error locate(const Error& otherwise) const;
+  // The error for the first value of a field for which an SQL condition on `v` holds; `what` says
+  // what is wrong with it.
+  Error locate_value(size_t field, const std::string& condition, const std::string& what,
+                     const std::string& hint) const;
   // The SQL type in the files of a field.
   const std::string& stored_type(size_t field) const { return stored_types_[field]; }
   // What reads the files, for queries of their own: read_parquet([...]).

@@ -2,10 +2,11 @@
 
 // CSV is read as text throughout: DuckDB's guesses at types differ with the rows it happens to look
 // at. Only the declared type decides.
-#include "lattice/data/source.h"
+#include "lattice/ingest/source.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include <fmt/format.h>
@@ -43,11 +44,12 @@ Result<std::vector<std::string>> find_files(const std::string& what, const std::
   return paths;
 }
 
+// By its name or its first bytes; whatever is no Parquet is text.
 bool is_csv(const std::string& path) {
-  for (const char* end :
-       {".csv", ".csv.gz", ".tsv", ".tsv.gz", ".data", ".data.gz", ".txt", ".txt.gz"})
-    if (path.ends_with(end)) return true;
-  return false;
+  if (path.ends_with(".parquet")) return false;
+  char start[4] = {};
+  std::ifstream(path, std::ios::binary).read(start, sizeof start);
+  return std::string_view(start, sizeof start) != "PAR1";
 }
 
 bool is_integer(const std::string& type) {
@@ -88,8 +90,9 @@ Result<Done> check_type(const Field& field, const std::string& stored, const std
   const bool text = stored == "VARCHAR";
   if (field.type == FieldType::Id && !text && !is_integer(stored))
     return refuse("id", "ids are whole numbers from 0 to 2^64 - 1");
-  if (field.type == FieldType::Real && !text && !is_integer(stored) && stored != "FLOAT" &&
-      stored != "DOUBLE" && stored != "DECIMAL" && stored != "BOOLEAN")
+  if ((field.type == FieldType::Real || field.type == FieldType::Share) && !text &&
+      !is_integer(stored) && stored != "FLOAT" && stored != "DOUBLE" && stored != "DECIMAL" &&
+      stored != "BOOLEAN")
     return refuse("number", "declare another role for it");
   if (field.type != FieldType::Time) return Done{};
   if (is_integer(stored) && field.unit == TimeUnit::None)
@@ -161,6 +164,7 @@ std::string Source::cast(size_t index) const {
     case FieldType::Id:
       return stored == "UBIGINT" ? name : name + "::UBIGINT";
     case FieldType::Real:
+    case FieldType::Share:
       return name + "::DOUBLE";
     case FieldType::Text:
       return name + "::VARCHAR";
@@ -212,6 +216,7 @@ Error Source::locate(const Error& otherwise) const {
       std::string bad = fmt::format("({} IS NOT NULL AND v IS NULL)", name);
       if (field.presence == Presence::Required) bad += fmt::format(" OR {} IS NULL", name);
       if (field.type == FieldType::Real) bad += " OR NOT isfinite(v)";
+      if (field.type == FieldType::Share) bad += " OR isnan(v) OR v < 0 OR v > 1";
       if (field.type == FieldType::Time)
         bad += fmt::format(" OR v < make_timestamp({}) OR v >= make_timestamp({})", kEarliest,
                            kLatest);
@@ -240,6 +245,10 @@ Error Source::locate(const Error& otherwise) const {
           diagnostic.message = fmt::format("{}: not a finite number: {}", where, text);
           diagnostic.hint = "leave the field empty where there is no value";
           break;
+        case FieldType::Share:
+          diagnostic.message = fmt::format("{}: a label outside 0 to 1: {}", where, text);
+          diagnostic.hint = "name the words that mean 1 with positive, or scale the column";
+          break;
         case FieldType::Time:
           diagnostic.message = fits
                                    ? fmt::format("{}: a time outside 2000 to 2100: {}", where, text)
@@ -255,6 +264,29 @@ Error Source::locate(const Error& otherwise) const {
     }
   }
   return otherwise;
+}
+
+Error Source::locate_value(size_t field, const std::string& condition, const std::string& what,
+                           const std::string& hint) const {
+  Result<Database> database = Database::open({.threads = 1});
+  if (!database.ok()) return std::move(database).error();
+  const std::string name = quoted_name(fields_[field].name);
+  for (const std::string& path : paths_) {
+    Result<Rows> rows =
+        database->query(fmt::format("SELECT n, t FROM (SELECT row_number() OVER () AS n, "
+                                    "{}::VARCHAR AS t, {} AS v FROM {}) WHERE {} LIMIT 1",
+                                    name, value(field), relation({path}), condition));
+    Chunk chunk;
+    if (!rows.ok()) continue;
+    const Result<bool> more = rows->next(chunk);
+    if (!more.ok() || !*more) continue;
+    return Error(
+        Diagnostic{.message = fmt::format("column \"{}\", row {}: {}: {}", fields_[field].name,
+                                          chunk.integers(0)[0], what, chunk.text(1, 0)),
+                   .hint = hint,
+                   .file = path});
+  }
+  return Error(fmt::format("column \"{}\": {}", fields_[field].name, what), hint);
 }
 
 }  // namespace weft::lattice

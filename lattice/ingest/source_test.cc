@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Bad input, one kind a test: each error names file, column and row. Rows are counted by hand.
-#include "lattice/data/source.h"
+#include "lattice/ingest/source.h"
 
 #include <gtest/gtest.h>
 

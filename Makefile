@@ -5,7 +5,7 @@
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    set up, build, and judge the example kernels on this machine's processor"
+	@echo "make demo    set up, build, judge the example kernels on this machine's processor, and train the example models"
 	@echo "make test    set up, build, and run everything that must hold (.ci/run)"
 	@echo "make quick   for developers: rules, incremental build and fast tests, under a minute"
 	@echo "make build   set up and build into build/release/bin"
@@ -18,8 +18,10 @@ setup:
 build: setup
 	@tools/build release
 
+# A machine without DuckDB or LibTorch has no lattice.
 demo: build
 	@build/release/bin/ptxbench demo
+	@[ ! -x build/release/bin/lattice ] || build/release/bin/lattice run examples/adult/lattice.yaml --out runs/adult
 
 test: setup
 	@.ci/run

@@ -48,6 +48,28 @@ else()
   message(STATUS "lattice is left out: DuckDB or yaml-cpp is missing (tools/setup brings both)")
 endif()
 
+# Teachers write for students into RocksDB.
+pkg_check_modules(ROCKSDB IMPORTED_TARGET rocksdb)
+if(WEFT_LATTICE AND NOT ROCKSDB_FOUND)
+  message(STATUS "lattice's teacher store is left out: it needs RocksDB (Debian: librocksdb-dev)")
+endif()
+
+# LibTorch, from the system or from TORCH_ROOT (`python3 -c 'import torch; print(torch.__path__[0])'`).
+# Only ATen and autograd are used, and found directly: LibTorch's own CMake files look for much more.
+find_path(TORCH_HEADERS ATen/ATen.h HINTS ${TORCH_ROOT} $ENV{TORCH_ROOT} PATH_SUFFIXES include)
+find_library(TORCH_LIBRARY torch_cpu HINTS ${TORCH_ROOT} $ENV{TORCH_ROOT} PATH_SUFFIXES lib)
+find_library(TORCH_CORE_LIBRARY c10 HINTS ${TORCH_ROOT} $ENV{TORCH_ROOT} PATH_SUFFIXES lib)
+set(WEFT_TORCH OFF)
+find_package(OpenMP QUIET COMPONENTS CXX)
+if(TORCH_HEADERS AND TORCH_LIBRARY AND TORCH_CORE_LIBRARY AND OpenMP_CXX_FOUND)
+  set(WEFT_TORCH ON)
+  add_library(weft_torch INTERFACE)
+  target_include_directories(weft_torch SYSTEM INTERFACE ${TORCH_HEADERS})
+  target_link_libraries(weft_torch INTERFACE ${TORCH_LIBRARY} ${TORCH_CORE_LIBRARY})
+else()
+  message(STATUS "lattice's networks are left out: they need LibTorch (Debian: libtorch-dev) and OpenMP")
+endif()
+
 # Optional: compiled against, never linked. Without them GPU audits, device timing or a library's times
 # are null, with this as the reason.
 find_path(CUPTI_INCLUDE_DIR cupti_sass_metrics.h

@@ -144,7 +144,8 @@ Result<std::vector<Verdict>> judge_all(const std::vector<Case>& cases,
     const auto start = std::chrono::steady_clock::now();
     const problems::Task task = TRY(catalogue.task(one.task, "", one.overrides));
     const judge::Candidate candidate = TRY(judge::load_candidate(one.kernel, ""));
-    Verdict verdict{one, TRY(judge::judge(candidate, task, toolchain, settings)), 0};
+    Verdict verdict{one, {}, 0};
+    verdict.envelope = TRY(judge::judge(candidate, task, toolchain, settings));
     verdict.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string file =

@@ -97,7 +97,7 @@ void add_emulate(CLI::App& app, int& exit_code) {
   verb->add_option("--schedule-seed", options->schedule_seed,
                    "Perturb warp order and completion times; 0 is the plain order");
   verb->add_option("--device", options->device, "Device to emulate")
-      ->check(CLI::IsMember({"h100", "h200"}));
+      ->check(CLI::IsMember({"h100", "h200", "b200"}));
   verb->add_option("--workers", options->workers, "Host threads (default: one per core)");
   verb->add_option("--max-seconds", options->max_seconds, "Stop a launch after this many seconds")
       ->check(CLI::NonNegativeNumber);

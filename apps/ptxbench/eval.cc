@@ -17,14 +17,15 @@
 #include "ptxbench/judge/device.h"
 #include "ptxbench/judge/device_state.h"
 #include "ptxbench/judge/judge.h"
+#include "ptxbench/judge/trials.h"
 #include "ptxbench/problems/catalogue.h"
 
 namespace weft::ptxbench {
 namespace {
 
 struct Options {
-  std::string kernel, task, workload, set, device = "emulated", model = "h100", folder, source_root,
-                                           save;
+  std::string kernel, task, workload, set, device = "emulated", model, arch = "hopper", folder,
+                                           source_root, save;
   bool json = false;
   judge::Settings settings;
 };
@@ -49,13 +50,14 @@ void print_audit(const wire::Audit& audit) {
     print(fmt::format("audit: not measured: {}\n", audit.reason));
     return;
   }
+  const std::string_view product = wire::tensor_instruction(audit.family);
   print(fmt::format(
-      "audit: target instructions executed: {} (wgmma {} warps, TMA {} warps; counted by {})\n",
-      *audit.target_instructions_executed ? "yes" : "no", audit.wgmma_warps, audit.tma_warps,
-      audit.method));
+      "audit: target instructions executed: {} ({} {} warps, TMA {} warps; counted by {})\n",
+      *audit.target_instructions_executed ? "yes" : "no", product,
+      product == "wgmma" ? audit.wgmma_warps : audit.tcgen05_warps, audit.tma_warps, audit.method));
   if (audit.share) {
-    print(fmt::format("       share of the arithmetic by wgmma: {} ({})\n", percent(*audit.share),
-                      audit.share_class));
+    print(fmt::format("       share of the arithmetic by {}: {} ({})\n", product,
+                      percent(*audit.share), audit.share_class));
   }
   // Unrolled loops repeat an instruction; one line a place is enough here, the JSON has them all.
   std::map<std::pair<std::string, std::string>, uint64_t> places;
@@ -164,7 +166,15 @@ int eval(Options& options) {
     if (!emulator.ok()) return fail(emulator.error(), kEnvironment);
   }
 
-  options.settings.emulation.device = options.model;
+  const bool blackwell = options.arch == "blackwell";
+  options.settings.emulation.device = !options.model.empty() ? options.model
+                                      : blackwell            ? "b200"
+                                                             : "h100";
+  if (blackwell != (options.settings.emulation.device == "b200"))
+    return fail(Error(fmt::format("--arch {} and --model {} do not fit", options.arch,
+                                  options.settings.emulation.device),
+                      "b200 is the model of blackwell, h100 and h200 are those of hopper"),
+                kUsage);
   options.settings.build_cache = judge::default_build_cache();
   if (!options.json && isatty(STDERR_FILENO)) {
     options.settings.on_stage = [](std::string_view stage) {
@@ -201,6 +211,8 @@ void add_eval(CLI::App& app, int& exit_code) {
       "M=256,N=256,K=512\n"
       "  ptxbench eval kernels/hopper/attention_forward_wgmma.cu --task mha_with_lse_d128 --set "
       "B=1,H=2,S=256 --json\n"
+      "  ptxbench eval kernels/blackwell/gemm_tcgen05.cu --arch blackwell --task gemm_n2048_k4096 "
+      "--set M=256,N=256,K=512\n"
       "  ptxbench eval kernel.ptx --task gemm_n128_k2048 --workload 0d2d6ae7");
   verb->add_option("kernel", options->kernel, "A .cu or .ptx file (docs/candidates.md)")
       ->required();
@@ -210,8 +222,12 @@ void add_eval(CLI::App& app, int& exit_code) {
   verb->add_option("--set", options->set, "Axis values that replace the workload's: M=256,K=512");
   verb->add_option("--device", options->device, "Where to run it: emulated, or cuda:0 and so on")
       ->default_str("emulated");
-  verb->add_option("--model", options->model, "Device to emulate")
-      ->check(CLI::IsMember({"h100", "h200"}));
+  verb->add_option("--arch", options->arch, "What the kernel is compiled for")
+      ->check(CLI::IsMember({"hopper", "blackwell"}))
+      ->default_str("hopper");
+  verb->add_option("--model", options->model,
+                   "Device to emulate (default: h100 for hopper, b200 for blackwell)")
+      ->check(CLI::IsMember({"h100", "h200", "b200"}));
   verb->add_option("--schedule-seed", settings.emulation.schedule_seed,
                    "Perturb warp order and completion times");
   verb->add_option("--workers", settings.emulation.workers,
@@ -219,7 +235,7 @@ void add_eval(CLI::App& app, int& exit_code) {
   verb->add_option("--input-seed", settings.input_seed,
                    "Repeat the inputs of an earlier run (default: fresh ones)");
   verb->add_option("--trials", settings.trials, "Calls with fresh inputs, at least")
-      ->check(CLI::Range(1, 64));
+      ->check(CLI::Range(1u, judge::kMostTrials));
   verb->add_option("--timeout", settings.run_limits.seconds, "Seconds that the candidate may run")
       ->check(CLI::PositiveNumber);
   verb->add_option("--build-timeout", settings.build_limits.seconds,

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/ptxbench/sft.h"
 #include "apps/ptxbench/verbs.h"
 
 int main(int count, char** arguments) {
@@ -31,6 +32,10 @@ int main(int count, char** arguments) {
   add_replay(app, exit_code);
   add_compare(app, exit_code);
   add_report(app, exit_code);
+  add_run(app, exit_code);
+  add_replay_model(app, exit_code);
+  add_record(app, exit_code);
+  add_sft(app, exit_code);
 #endif
   try {
     app.parse(count, arguments);

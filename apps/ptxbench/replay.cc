@@ -51,6 +51,8 @@ Result<Json> judge_again(const service::Evaluator& evaluator, service::JudgeRequ
 }
 
 int replay(const Options& options) {
+  const Result<Done> there = server_answers(options.first, options.places);
+  if (!there.ok()) return fail(there.error(), kEnvironment);
   const Result<JudgedTask> task = judged_task(options.first, options.places);
   if (!task.ok()) return fail(task.error(), kUsage);
   if (task->request.empty())
@@ -87,6 +89,10 @@ int replay(const Options& options) {
 }
 
 int compare(const Options& options) {
+  for (const std::string* name : {&options.first, &options.second}) {
+    const Result<Done> there = server_answers(*name, options.places);
+    if (!there.ok()) return fail(there.error(), kEnvironment);
+  }
   const Result<JudgedTask> first = judged_task(options.first, options.places);
   if (!first.ok()) return fail(first.error(), kUsage);
   const Result<JudgedTask> second = judged_task(options.second, options.places);
@@ -142,7 +148,7 @@ void add_replay(CLI::App& app, int& exit_code) {
 void add_compare(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("compare", "Two verdicts side by side, workload by workload");
-  verb->footer("Exit codes: 0 the statuses are the same, 1 they are not, 2 usage.");
+  verb->footer("Exit codes: 0 the statuses are the same, 1 they are not, 2 usage, 3 environment.");
   verb->add_option("first", options->first, "A file of eval --save, or a task id")->required();
   verb->add_option("second", options->second, "Another one")->required();
   add_places(*verb, options->places);

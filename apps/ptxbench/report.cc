@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// ptxbench report: all verdicts of a folder as a table and as one HTML file.
+// ptxbench report: all verdicts of a folder as a table and as one HTML file; of a run, its metrics.
 #include <memory>
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 
 #include "apps/ptxbench/console.h"
 #include "apps/ptxbench/report_page.h"
+#include "apps/ptxbench/run_report.h"
 #include "apps/ptxbench/verbs.h"
 #include "apps/ptxbench/verdicts.h"
 #include "base/text_file.h"
@@ -31,6 +32,7 @@ Json or_null(const std::optional<Value>& value) {
 }
 
 int report(const Options& options) {
+  if (is_run(options.folder)) return report_run(options.folder, options.json);
   const Result<std::vector<Json>> verdicts = verdicts_below(options.folder);
   if (!verdicts.ok()) return fail(verdicts.error(), kUsage);
   const std::vector<ReportRow> rows = report_rows(*verdicts);
@@ -66,8 +68,10 @@ void add_report(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb =
       app.add_subcommand("report", "All verdicts of a folder: a table and an HTML file");
-  verb->add_option("folder", options->folder,
-                   "A store of ptxbench serve, or a folder of files that eval --save wrote")
+  verb->add_option(
+          "folder", options->folder,
+          "A store of ptxbench serve, a folder of files that eval --save wrote, a folder of "
+          "ptxbench run, or a public per-turn table (CSV)")
       ->required();
   verb->add_option("--html", options->html,
                    "Where to write it (default: report.html in the folder)");

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/html_text.h"
+
 namespace weft::ptxbench {
 namespace {
 
@@ -31,30 +33,6 @@ const std::map<std::string, const char*> kColours = {
 const char* colour(const std::string& status) {
   const auto found = kColours.find(status);
   return found == kColours.end() ? "#57606a" : found->second;
-}
-
-// Names and messages come from candidates.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += letter;
-    }
-  }
-  return out;
 }
 
 std::optional<double> number(const Json& json) {
@@ -84,7 +62,7 @@ std::string status_plot(const std::vector<ReportRow>& rows) {
   int y = 4;
   for (const auto& [definition, statuses] : counts) {
     svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", kLeft - 8, y + 15,
-                       escaped(definition));
+                       html_text(definition));
     double x = kLeft;
     int sum = 0;
     for (const auto& [status, count] : statuses) {
@@ -92,7 +70,7 @@ std::string status_plot(const std::vector<ReportRow>& rows) {
       svg += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"><title>{}: "
           "{}</title></rect>",
-          x, y, width, kRow - 6, colour(status), escaped(status), count);
+          x, y, width, kRow - 6, colour(status), html_text(status), count);
       x += width;
       sum += count;
     }
@@ -108,7 +86,7 @@ std::string legend(const std::vector<ReportRow>& rows) {
   std::string text = "<p>";
   for (const auto& [status, count] : counts)
     text += fmt::format("<span style=\"color:{}\">&#9632;</span> {} {} &nbsp; ", colour(status),
-                        escaped(status), count);
+                        html_text(status), count);
   return text + "</p>\n";
 }
 
@@ -142,13 +120,13 @@ std::string dot_plot(const std::vector<ReportRow>& rows, std::optional<double> R
   int y = 0;
   for (const auto& [definition, members] : groups) {
     svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", kLeft - 8, y + 16,
-                       escaped(definition));
+                       html_text(definition));
     for (const ReportRow* row : members)
       svg += fmt::format(
           "<circle cx=\"{:.1f}\" cy=\"{}\" r=\"4\" fill=\"{}\" fill-opacity=\"0.7\"><title>{} {}: "
           "{:.3g}{}</title></circle>",
           kLeft + kWidth * *(row->*value) * factor / most, y + 12, colour(row->status),
-          escaped(row->solution), escaped(row->workload), *(row->*value) * factor, unit);
+          html_text(row->solution), html_text(row->workload), *(row->*value) * factor, unit);
     y += kRow;
   }
   return svg + "</svg>\n";
@@ -203,10 +181,10 @@ std::string report_page(const std::vector<ReportRow>& rows) {
   for (const ReportRow& row : rows) {
     page += fmt::format(
         "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"{}\">{}</td>{}{}{}<td>{}</td></tr>\n",
-        escaped(row.definition), escaped(row.workload), escaped(row.solution),
-        row.status == "PASSED" ? "passed" : "failed", escaped(row.status),
+        html_text(row.definition), html_text(row.workload), html_text(row.solution),
+        row.status == "PASSED" ? "passed" : "failed", html_text(row.status),
         cell(row.share, 100, " %"), cell(row.error, 1, ""), cell(row.speedup, 1, "x"),
-        escaped(row.evidence));
+        html_text(row.evidence));
   }
   return page + "</table>\n</body></html>\n";
 }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -16,9 +15,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "apps/ptxbench/bearer_token.h"
 #include "apps/ptxbench/console.h"
 #include "apps/ptxbench/verbs.h"
 #include "base/log.h"
+#include "ptxbench/judge/device.h"
+#include "ptxbench/judge/device_state.h"
 #include "ptxbench/judge/toolchain.h"
 #include "ptxbench/service/service.h"
 #include "ptxbench/service/worker_loop.h"
@@ -35,6 +37,12 @@ struct Options {
   std::string token_environment, model = "h100";
   double seconds = 300;
 };
+
+// What CLI11 says of a wrong device; empty for a right one.
+std::string device_problem(const std::string& device) {
+  const auto parsed = judge::parse_device(device);
+  return parsed.ok() ? "" : format(parsed.error());
+}
 
 std::string host_name() {
   char name[256] = "";
@@ -87,13 +95,7 @@ std::vector<std::string> worker_command(const Options& options, size_t workers) 
 
 Result<Done> complete(Options& options) {
   service::ServiceOptions& service = options.service;
-  if (!options.token_environment.empty()) {
-    const char* token = std::getenv(options.token_environment.c_str());
-    if (token == nullptr || *token == '\0')
-      return Error("the variable with the token is not set: " + options.token_environment,
-                   "set it, or leave out --token-env");
-    service.token = token;
-  }
+  service.token = TRY(bearer_token(options.token_environment));
   if (service.problems.empty()) service.problems = judge::find_toolchain().problems;
   if (service.problems.empty())
     return Error("the task folder is missing: problems/", "name it with --problems");
@@ -106,10 +108,21 @@ Result<Done> complete(Options& options) {
   return Done{};
 }
 
+// A worker whose GPU goes away is started again; one that was never there is not waited for.
+Result<Done> find_gpus(const Options& options) {
+  for (const std::string& device : options.devices) {
+    const std::optional<unsigned> gpu = TRY(judge::parse_device(device));
+    if (gpu) TRY(judge::DeviceMonitor::open(*gpu));
+  }
+  return Done{};
+}
+
 int serve(Options& options) {
   log_to_standard_error(LogLevel::Info);
   const Result<Done> completed = complete(options);
   if (!completed.ok()) return fail(completed.error(), kUsage);
+  const Result<Done> found = find_gpus(options);
+  if (!found.ok()) return fail(found.error(), kEnvironment);
   // Hundreds of connections would otherwise leave an arena each behind.
   mallopt(M_ARENA_MAX, 2);
   const Result<Done> hearing = hear_signals();
@@ -142,11 +155,13 @@ void add_serve(CLI::App& app, int& exit_code) {
       "docs/serving_the_judge.md describes the routes.\n"
       "Examples:\n"
       "  ptxbench serve --workers 2\n"
+      "  ptxbench serve --device cuda:0 --device cuda:1\n"
       "  ptxbench serve --host 0.0.0.0 --token-env PTXBENCH_TOKEN --redis redis://queue:6379");
   verb->add_option("--host", service.host, "Address to listen on (default: this machine only)");
   verb->add_option("--port", service.port, "Port; 0 takes a free one")->check(CLI::Range(0, 65535));
-  verb->add_option("--device", options->devices, "Devices, one worker process each")
-      ->check(CLI::IsMember({"emulated"}));
+  verb->add_option("--device", options->devices,
+                   "Devices, one worker process each: emulated, cuda:0, ...")
+      ->check(device_problem);
   verb->add_option("--workers", options->workers, "Worker processes of the emulated device")
       ->check(CLI::Range(1, 256));
   verb->add_option("--model", options->model, "Device to emulate")
@@ -179,6 +194,7 @@ void add_device_worker(CLI::App& app, int& exit_code) {
   verb->group("");  // not shown: nobody types it
   verb->add_option("--device", options->device);
   verb->add_option("--scratch", options->scratch);
+  verb->add_option("--memory-scratch", options->memory_scratch);
   verb->add_option("--problems", options->problems);
   verb->add_option("--model", options->model);
   verb->add_option("--timeout", options->seconds);

@@ -3,7 +3,6 @@
 // ptxbench submit: hands a kernel to a server, and waits for the verdict if told to.
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -11,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "apps/ptxbench/bearer_token.h"
 #include "apps/ptxbench/console.h"
 #include "apps/ptxbench/task_text.h"
 #include "apps/ptxbench/verbs.h"
@@ -67,9 +67,11 @@ Result<Json> body_of(const Options& options, service::ServiceClient& client) {
                    {"destination_passing_style", true},
                    {"binding", "tvm-ffi"}}},
                  {"sources", {{{"path", file}, {"content", candidate.source}}}}}}};
+  // Asked in any case: the answer also says that the task is unknown, or the token wrong.
+  const Json workloads = TRY(client.get("/definitions/" + options.task + "/workloads"));
   if (!options.all) {
-    const Json workloads = TRY(client.get("/definitions/" + options.task + "/workloads"));
-    body["workload_uuids"] = {TRY(choose(workloads, options.workload))};
+    const std::string uuid = TRY(choose(workloads, options.workload));
+    body["workload_uuids"] = {uuid};
   }
   Json axes = Json::object();
   for (const auto& [name, value] : TRY(problems::parse_overrides(options.set))) axes[name] = value;
@@ -94,15 +96,9 @@ int report(const Options& options, const Json& task) {
 }
 
 int submit(Options& options) {
-  std::string token;
-  if (!options.token_environment.empty()) {
-    const char* value = std::getenv(options.token_environment.c_str());
-    if (value == nullptr)
-      return fail(Error("the variable with the token is not set: " + options.token_environment),
-                  kUsage);
-    token = value;
-  }
-  auto client = service::ServiceClient::create(options.url, token);
+  const Result<std::string> token = bearer_token(options.token_environment);
+  if (!token.ok()) return fail(token.error(), kUsage);
+  auto client = service::ServiceClient::create(options.url, *token);
   if (!client.ok()) return fail(client.error(), kUsage);
   const Result<Json> health = client->get("/health");
   if (!health.ok()) return fail(health.error(), kEnvironment);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/ptxbench/console.h"
+#include "ptxbench/wire/audit.h"
 
 namespace weft::ptxbench {
 namespace {
@@ -22,8 +23,11 @@ std::string summary(const Json& verdict) {
   for (const Json& stage : verdict.at("audit").at("stages"))
     if (stage.at("passed") == false) return stage.value("evidence", "");
   const Json& share = verdict.at("audit").at("share");
-  return share.is_number() ? "share of the arithmetic by wgmma: " + percent(share.get<double>())
-                           : "";
+  const std::string family = verdict.at("audit").value("family", "H");
+  return share.is_number()
+             ? fmt::format("share of the arithmetic by {}: {}", wire::tensor_instruction(family),
+                           percent(share.get<double>()))
+             : "";
 }
 
 }  // namespace

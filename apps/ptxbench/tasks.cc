@@ -25,6 +25,7 @@ struct Options {
   bool all = false;
   std::string write;
   bool json = false;
+  double operations = 0;
 };
 
 Result<Catalogue> open(const Options& options) {
@@ -133,12 +134,13 @@ int show(const Options& options) {
   return kPassed;
 }
 
-int lint_tasks(const Options& options) {
+// lint and measure, which differ in what they do with the tasks.
+int trust(const Options& options, int (*verb)(const Catalogue&, const TrustOptions&)) {
   const Result<Catalogue> catalogue = open(options);
   if (!catalogue.ok()) return fail(catalogue.error(), kUsage);
   if (options.name.empty() != options.all)
     return fail(Error("name one task, or all of them", "ptxbench tasks lint --all"), kUsage);
-  return lint(*catalogue, {options.name, options.write, options.json});
+  return verb(*catalogue, {options.name, options.write, options.json, options.operations});
 }
 
 }  // namespace
@@ -159,14 +161,22 @@ void add_tasks(CLI::App& app, int& exit_code) {
   showing->add_option("name", options->name, "Task")->required();
   CLI::App* linting = tasks->add_subcommand(
       "lint", "Admits workloads whose comparison rejects null kernels and whose inputs all matter");
-  linting->add_option("name", options->name, "Task");
-  linting->add_flag("--all", options->all, "All tasks");
-  linting->add_option("--write", options->write,
-                      "Task folder in which reports are stored beside the workloads");
-  for (CLI::App* verb : {listing, showing, linting}) verb->fallthrough();
-  tasks->callback([options, showing, linting, &exit_code] {
+  CLI::App* measuring = tasks->add_subcommand(
+      "measure", "Measures what good implementations get wrong, against float64");
+  for (CLI::App* verb : {linting, measuring}) {
+    verb->add_option("name", options->name, "Task");
+    verb->add_flag("--all", options->all, "All tasks");
+    verb->add_option("--write", options->write,
+                     "Task folder in which reports are stored beside the workloads");
+    verb->add_option("--operations", options->operations,
+                     "What one reference may cost; axes are shrunk until it does");
+  }
+  for (CLI::App* verb : {listing, showing, linting, measuring}) verb->fallthrough();
+  tasks->callback([options, showing, linting, measuring, &exit_code] {
     if (linting->parsed())
-      exit_code = lint_tasks(*options);
+      exit_code = trust(*options, lint);
+    else if (measuring->parsed())
+      exit_code = trust(*options, measure);
     else
       exit_code = showing->parsed() ? show(*options) : list(*options);
   });

@@ -31,8 +31,11 @@ void add_timer_test(CLI::App& app, int& exit_code);
 // Only where the service is part of the build.
 void add_compare(CLI::App& app, int& exit_code);
 void add_device_worker(CLI::App& app, int& exit_code);
+void add_record(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
+void add_replay_model(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
+void add_run(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
 void add_submit(CLI::App& app, int& exit_code);
 

@@ -3,12 +3,12 @@
 #include "apps/ptxbench/verdicts.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/ptxbench/bearer_token.h"
 #include "ptxbench/service/client.h"
 #include "ptxbench/service/stored_tasks.h"
 
@@ -19,11 +19,67 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSchema = "ptxbench.eval.v1";
 
-// A file holds an envelope, or an answer of the service with several.
-Json envelopes_of(const Json& json) {
-  if (!json.is_object()) return Json::array();
-  if (json.value("schema", "") == kSchema) return Json::array({json});
-  return json.value("verdicts", Json::array());
+bool is_object(const Json& json, const char* member) {
+  return json.is_object() && json.contains(member) && json[member].is_object();
+}
+bool may_be_text(const Json& json, const char* member) {
+  return !json.contains(member) || json[member].is_string();
+}
+// Whether the member is absent or an array whose elements are all `wanted`.
+template <typename Wanted>
+bool may_be_list(const Json& json, const char* member, const Wanted& wanted) {
+  if (!json.contains(member)) return true;
+  const Json& list = json[member];
+  return list.is_array() && std::all_of(list.begin(), list.end(), wanted);
+}
+
+bool is_trace(const Json& trace) {
+  if (!is_object(trace, "evaluation") || !is_object(trace, "workload") ||
+      !is_object(trace["workload"], "axes"))
+    return false;
+  const Json& axes = trace["workload"]["axes"];
+  return may_be_text(trace, "definition") && may_be_text(trace, "solution") &&
+         may_be_text(trace["evaluation"], "status") &&
+         std::all_of(axes.begin(), axes.end(),
+                     [](const Json& extent) { return extent.is_number_integer(); });
+}
+
+// Whether everything is there, as it should be, that is read without asking: verdicts come from
+// files that anybody may have changed.
+bool is_envelope(const Json& json) {
+  if (!is_object(json, "audit") || !json.contains("traces") || json["traces"].empty()) return false;
+  const Json& audit = json["audit"];
+  return may_be_text(json, "status") && may_be_text(json, "kernel_sha256") &&
+         may_be_list(json, "traces", is_trace) &&
+         may_be_list(audit, "kernels", [](const Json& kernel) { return kernel.is_object(); }) &&
+         may_be_list(audit, "stages", [](const Json& stage) {
+           return stage.is_object() && may_be_text(stage, "evidence");
+         });
+}
+
+bool claims_to_be_a_verdict(const Json& json) {
+  return json.is_object() && json.contains("schema") && json["schema"] == kSchema;
+}
+
+// A file holds an envelope, or an answer of the service with several. Files of others hold none,
+// whatever their members are called.
+Result<Json> envelopes_of(const Json& json, const std::string& file) {
+  Json envelopes = Json::array();
+  const auto add = [&](const Json& one) {
+    if (claims_to_be_a_verdict(one)) envelopes.push_back(one);
+  };
+  add(json);
+  if (json.is_object() && json.contains("verdicts") && json["verdicts"].is_array())
+    for (const Json& verdict : json["verdicts"]) add(verdict);
+  if (std::all_of(envelopes.begin(), envelopes.end(), is_envelope)) return envelopes;
+  return Error(Diagnostic{.message = "a verdict whose audit or traces are missing or broken",
+                          .hint = "was the file changed? eval --save writes it anew",
+                          .file = file});
+}
+
+Error no_verdicts(const std::string& folder) {
+  return Error("no verdicts below " + folder,
+               "a store of ptxbench serve in which a task ended, or files that eval --save wrote");
 }
 
 Result<JudgedTask> from_store(const std::string& id, const std::string& store) {
@@ -40,11 +96,17 @@ Result<JudgedTask> from_store(const std::string& id, const std::string& store) {
   return JudgedTask{task.record.id, task.request, result.value("verdicts", Json::array())};
 }
 
+bool is_file(const std::string& name) {
+  std::error_code ignored;
+  return fs::is_regular_file(name, ignored);
+}
+
+Result<service::ServiceClient> client_of(const VerdictPlaces& places) {
+  return service::ServiceClient::create(places.url, TRY(bearer_token(places.token_environment)));
+}
+
 Result<JudgedTask> from_server(const std::string& id, const VerdictPlaces& places) {
-  const char* token =
-      places.token_environment.empty() ? nullptr : std::getenv(places.token_environment.c_str());
-  service::ServiceClient client =
-      TRY(service::ServiceClient::create(places.url, token != nullptr ? token : ""));
+  service::ServiceClient client = TRY(client_of(places));
   const Json task = TRY(client.get("/tasks/" + id));
   if (task.value("status", "") != "completed")
     return Error("the task has no verdict: it is " + task.value("status", ""));
@@ -71,11 +133,22 @@ Json executed(const Json& verdict) {
 
 }  // namespace
 
+Result<Done> server_answers(const std::string& name, const VerdictPlaces& places) {
+  if (is_file(name) || !places.store.empty()) return Done{};
+  Result<service::ServiceClient> client = client_of(places);
+  // A wrong URL or a token that is not set is for judged_task to report.
+  if (!client.ok()) return Done{};
+  TRY(client->get("/health"));
+  return Done{};
+}
+
 Result<JudgedTask> judged_task(const std::string& name, const VerdictPlaces& places) {
-  std::error_code ignored;
-  if (fs::is_regular_file(name, ignored)) {
-    const Json verdicts = envelopes_of(TRY(read_json(name)));
-    if (verdicts.empty()) return Error("no verdict in the file: " + name);
+  if (is_file(name)) {
+    const Json json = TRY(read_json(name));
+    const Json verdicts = TRY(envelopes_of(json, name));
+    if (verdicts.empty())
+      return Error("no verdict in the file: " + name,
+                   "a file that eval --save or submit --save wrote");
     return JudgedTask{"", "", verdicts};
   }
   if (!places.store.empty()) return from_store(name, places.store);
@@ -92,21 +165,25 @@ Result<std::vector<Json>> verdicts_below(const std::string& folder) {
       if (task.record.state != service::State::Completed) continue;
       add(TRY(parse_json(task.record.result, "stored result")).value("verdicts", Json::array()));
     }
+    if (all.empty()) return no_verdicts(folder);
     return all;
   }
   std::error_code failure;
   std::vector<std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, failure))
-    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
-  if (failure) return Error("cannot read the folder " + folder + ": " + failure.message());
+  // Folders of others may lie between: what cannot be read holds no verdict of ours.
+  const auto unreadable = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator entry(folder, unreadable, failure), end;
+       !failure && entry != end; entry.increment(failure))
+    if (entry->path().extension() == ".json") files.push_back(entry->path().string());
+  if (failure)
+    return Error("cannot read the folder " + folder + ": " + failure.message(),
+                 "name a store of ptxbench serve, or a folder of files that eval --save wrote");
   std::sort(files.begin(), files.end());
   for (const std::string& file : files) {
     const Result<Json> json = read_json(file);
-    if (json.ok()) add(envelopes_of(*json));
+    if (json.ok()) add(TRY(envelopes_of(*json, file)));
   }
-  if (all.empty())
-    return Error("no verdicts below " + folder,
-                 "a store of ptxbench serve, or files that eval --save wrote");
+  if (all.empty()) return no_verdicts(folder);
   return all;
 }
 

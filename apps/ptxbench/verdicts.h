@@ -25,6 +25,9 @@ struct JudgedTask {
   Json verdicts;        // envelopes
 };
 
+// An error when the server that would be asked for `name` does not answer: nobody's mistake on the
+// command line, so it has an exit code of its own.
+Result<Done> server_answers(const std::string& name, const VerdictPlaces& places);
 // `name` is a file or the id of a task.
 Result<JudgedTask> judged_task(const std::string& name, const VerdictPlaces& places);
 

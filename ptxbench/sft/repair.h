@@ -8,6 +8,7 @@
 // passed), evaluations/, and repairs.json: what became of each failure.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

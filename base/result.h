@@ -81,8 +81,8 @@ class [[nodiscard]] Result {
 }  // namespace weft
 
 // Yields the value of a Result, or returns its error from the enclosing function (which returns a
-// Result itself). A statement expression: GCC and Clang. Not for a later member of a braced list: what
-// the list has built before it would never be destroyed (GCC 12, seen by LeakSanitizer).
+// Result itself). A statement expression: GCC and Clang. Not for a later member of a braced list:
+// what the list has built before it would never be destroyed (GCC 12, seen by LeakSanitizer).
 #define TRY(...)                                                \
   (__extension__({                                              \
     auto try_result = (__VA_ARGS__);                            \

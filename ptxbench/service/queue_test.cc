@@ -5,16 +5,13 @@
 #include "ptxbench/service/queue.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <atomic>
 #include <chrono>
 #include <set>
 #include <thread>
 
-#include "base/subprocess.h"
+#include "base/redis/test_server.h"
 #include "base/temporary_directory.h"
 
 namespace weft::service {
@@ -22,51 +19,11 @@ namespace {
 
 enum class Store { Sqlite, Redis };
 
-class RedisServer {
- public:
-  explicit RedisServer(const std::string& folder) : socket_(folder + "/redis.sock") {
-    const std::string program = find_program("redis-server");
-    if (program.empty()) return;
-    std::vector<std::string> words = {program,
-                                      "--port",
-                                      "0",
-                                      "--unixsocket",
-                                      socket_,
-                                      "--save",
-                                      "",
-                                      "--appendonly",
-                                      "no",
-                                      "--dir",
-                                      folder,
-                                      "--logfile",
-                                      folder + "/redis.log"};
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    if (posix_spawn(&process_, program.c_str(), nullptr, nullptr, arguments.data(), environ) != 0)
-      process_ = 0;
-  }
-  ~RedisServer() {
-    if (process_ == 0) return;
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
-  }
-  RedisServer(const RedisServer&) = delete;
-  RedisServer& operator=(const RedisServer&) = delete;
-
-  bool running() const { return process_ != 0; }
-  std::string url() const { return "unix:" + socket_; }
-
- private:
-  std::string socket_;
-  pid_t process_ = 0;
-};
-
 class QueueTest : public testing::TestWithParam<Store> {
  protected:
   void SetUp() override {
     if (GetParam() == Store::Redis) {
-      redis_ = std::make_unique<RedisServer>(folder_.path());
+      redis_ = std::make_unique<RedisTestServer>(folder_.path());
       if (!redis_->running()) GTEST_SKIP() << "redis-server is not installed";
     }
     open();
@@ -105,7 +62,7 @@ class QueueTest : public testing::TestWithParam<Store> {
   State state(const std::string& id) { return queue_->find(id).value()->state; }
 
   TemporaryDirectory folder_ = TemporaryDirectory::create("queue_test").value();
-  std::unique_ptr<RedisServer> redis_;
+  std::unique_ptr<RedisTestServer> redis_;
   std::unique_ptr<Queue> queue_;
 };
 
@@ -330,7 +287,7 @@ TEST(SqliteQueue, AStoreHasOneServer) {
 
 TEST(RedisQueue, AnotherServerTakesOverWhatADeadOneHad) {
   const TemporaryDirectory folder = TemporaryDirectory::create("queue_test").value();
-  const RedisServer redis(folder.path());
+  const RedisTestServer redis(folder.path());
   if (!redis.running()) GTEST_SKIP() << "redis-server is not installed";
   const RedisOptions options{.url = redis.url(), .lease_seconds = 0.3, .limits = {.deaths = 2}};
   std::unique_ptr<Queue> dead;

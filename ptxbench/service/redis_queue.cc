@@ -16,8 +16,8 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/redis/connection.h"
 #include "ptxbench/service/queue.h"
-#include "ptxbench/service/redis_connection.h"
 #include "ptxbench/service/redis_scripts.h"
 
 namespace weft::service {

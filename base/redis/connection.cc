@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ptxbench/service/redis_connection.h"
+#include "base/redis/connection.h"
 
 #include <hiredis/hiredis.h>
 #include <poll.h>
 
 #include <charconv>
 
-namespace weft::service {
+namespace weft {
 namespace {
 
 constexpr timeval kConnectTimeout{.tv_sec = 5, .tv_usec = 0};
@@ -117,4 +117,4 @@ Result<RedisReply> RedisConnection::next(double seconds) {
   return received(reply);
 }
 
-}  // namespace weft::service
+}  // namespace weft

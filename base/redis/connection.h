@@ -12,7 +12,7 @@
 
 struct redisContext;
 
-namespace weft::service {
+namespace weft {
 
 struct RedisReply {
   enum class Kind : uint8_t { Nothing, Text, Integer, List };
@@ -42,4 +42,4 @@ class RedisConnection {
   std::unique_ptr<redisContext, Close> context_;
 };
 
-}  // namespace weft::service
+}  // namespace weft

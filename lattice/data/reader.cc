@@ -36,7 +36,7 @@ struct Columns {
   std::span<const float> dense, label, sequence_age;
   std::span<const uint8_t> dense_present, label_known, window;
   std::span<const uint64_t> id;
-  std::span<const int64_t> sequence_offsets;
+  std::span<const int64_t> sequence_offsets, time;
 };
 
 struct RowPlace {
@@ -93,10 +93,18 @@ Result<Done> check(const ShardIndex& index, uint64_t n, const std::string& file,
 }  // namespace
 
 Result<ShardSet> ShardSet::open(const std::string& folder, const std::string& split) {
+  return open(folder, std::vector<std::string>{split});
+}
+
+Result<ShardSet> ShardSet::open(const std::string& folder, const std::vector<std::string>& splits) {
   ShardSet set;
   set.index_ = TRY(ShardIndex::read(folder));
-  const ShardIndex::Split& entry = *TRY(set.index_.split(split));
-  for (const ShardIndex::Shard& one : entry.shards) {
+  std::vector<ShardIndex::Shard> shards;
+  for (const std::string& split : splits) {
+    const ShardIndex::Split& entry = *TRY(set.index_.split(split));
+    shards.insert(shards.end(), entry.shards.begin(), entry.shards.end());
+  }
+  for (const ShardIndex::Shard& one : shards) {
     const std::string file = folder + "/" + one.file;
     const std::string now = TRY(fingerprint(file));
     if (now != one.fingerprint)
@@ -111,8 +119,22 @@ Result<ShardSet> ShardSet::open(const std::string& folder, const std::string& sp
   }
   if (set.rows_ == 0)
     return Error(
-        Diagnostic{.message = fmt::format("the split {} has no rows", split), .file = folder});
+        Diagnostic{.message = fmt::format("the split {} has no rows", fmt::join(splits, ", ")),
+                   .file = folder});
   return set;
+}
+
+std::optional<std::pair<int64_t, int64_t>> ShardSet::time_range() const {
+  std::optional<std::pair<int64_t, int64_t>> range;
+  for (const Shard& shard : shards_) {
+    const auto times = values<int64_t>(shard.content.tensors(), "time");
+    if (times.empty()) return std::nullopt;
+    const auto [least, most] = std::minmax_element(times.begin(), times.end());
+    if (!range) range.emplace(*least, *most);
+    range->first = std::min(range->first, *least);
+    range->second = std::max(range->second, *most);
+  }
+  return range;
 }
 
 struct BatchStream::State {
@@ -142,12 +164,23 @@ struct BatchStream::State {
 void BatchStream::State::take_shards() {
   rows.clear();
   next_row = 0;
-  const size_t at_once = options.order == RowOrder::Shuffled ? options.shards_at_once : 1;
+  const size_t at_once = options.order == RowOrder::Shuffled ? options.shards_at_once
+                         : options.order == RowOrder::ByTime ? shards.size()
+                                                             : 1;
   const uint64_t first = next_shard;
   for (size_t i = 0; i < at_once && next_shard < shard_order.size(); ++i, ++next_shard)
     for (uint32_t row = 0; row < shards[shard_order[next_shard]].rows; ++row)
       rows.push_back({shard_order[next_shard], row});
   if (options.order == RowOrder::AsWritten) return;
+  if (options.order == RowOrder::ByTime) {
+    const auto time = [&](RowPlace place) {
+      const auto& times = shards[place.shard].time;
+      return times.empty() ? 0 : times[place.row];
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](RowPlace a, RowPlace b) { return time(a) < time(b); });
+    return;
+  }
   for (uint64_t i = rows.size(); i > 1; --i)
     std::swap(rows[i - 1], rows[mix(mix(options.seed, first), i) % i]);
 }
@@ -191,6 +224,7 @@ void BatchStream::State::gather(std::span<const RowPlace> places, Batch& batch) 
   gather_rows(&Columns::domain, batch.domain);
   gather_rows(&Columns::window, batch.window);
   gather_rows(&Columns::id, batch.id);
+  gather_rows(&Columns::time, batch.time);
   const Columns& any = shards[places.front().shard];
   const size_t columns = any.categorical.size() / any.rows;
   batch.categorical.resize(columns * n);
@@ -260,7 +294,8 @@ BatchStream::BatchStream(const ShardSet& set, const ReaderOptions& options)
                             .label_known = values<uint8_t>(tensors, "label_known"),
                             .window = values<uint8_t>(tensors, "window"),
                             .id = values<uint64_t>(tensors, "id"),
-                            .sequence_offsets = values<int64_t>(tensors, "sequence_offsets")});
+                            .sequence_offsets = values<int64_t>(tensors, "sequence_offsets"),
+                            .time = values<int64_t>(tensors, "time")});
   }
   state.shard_order.resize(state.shards.size());
   std::iota(state.shard_order.begin(), state.shard_order.end(), 0u);

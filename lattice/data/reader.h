@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -29,12 +31,19 @@ struct Batch {
   std::vector<int32_t> domain;            // [rows], or empty
   std::vector<uint8_t> window;            // [rows], or empty
   std::vector<uint64_t> id;               // [rows], or empty
+  std::vector<int64_t> time;              // [rows], microseconds UTC, or empty
   std::vector<int64_t> sequence_offsets;  // [rows + 1], or empty
   std::vector<int32_t> sequence;          // [columns, events]
   std::vector<float> sequence_age;        // [events]
+
+  // What a teacher's store had for the rows (lattice/distillation/student_view.h); not of shards.
+  std::vector<float> teacher;        // [rows, width], clipped; zeros on a miss
+  std::vector<float> teacher_logit;  // [rows, tasks of the teacher]; zeros on a miss
+  std::vector<uint8_t> teacher_hit;  // [rows], or empty
 };
 
-enum class RowOrder : uint8_t { Shuffled, AsWritten };
+// ByTime: oldest first over all shards; rows of one moment in the order they were written.
+enum class RowOrder : uint8_t { Shuffled, AsWritten, ByTime };
 
 struct ReaderOptions {
   uint64_t batch_rows = 4096;
@@ -49,8 +58,12 @@ struct ReaderOptions {
 class ShardSet {
  public:
   static Result<ShardSet> open(const std::string& folder, const std::string& split);
+  // Several splits as one.
+  static Result<ShardSet> open(const std::string& folder, const std::vector<std::string>& splits);
   uint64_t rows() const { return rows_; }
   const ShardIndex& index() const { return index_; }
+  // The first and the last moment; none without times.
+  std::optional<std::pair<int64_t, int64_t>> time_range() const;
 
  private:
   friend class BatchStream;

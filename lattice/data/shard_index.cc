@@ -19,7 +19,8 @@ constexpr int kFormat = 1;
 ShardIndex take(const Json& json) {
   ShardIndex index;
   for (const Json& column : json.at("categorical"))
-    index.tables.push_back({column.at("name"), column.at("table_rows")});
+    index.tables.push_back({column.at("name"), column.at("table_rows"),
+                            kFirstUnknown + column.value("unknown_buckets", uint64_t{0})});
   for (const Json& column : json.at("dense")) index.dense.push_back(column.at("name"));
   for (const Json& label : json.at("labels"))
     index.labels.push_back({label.at("name"), label.at("windowed")});

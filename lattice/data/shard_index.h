@@ -31,7 +31,8 @@ constexpr int32_t kPadding = 0, kNull = 1, kFirstUnknown = 2;
 struct ShardIndex {
   struct Table {
     std::string name;
-    uint64_t rows = 0;  // row numbers are below it
+    uint64_t rows = 0;                     // row numbers are below it
+    uint64_t first_known = kFirstUnknown;  // from here on a row number is one value's
   };
   struct Label {
     std::string name;

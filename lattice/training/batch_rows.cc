@@ -52,6 +52,10 @@ Batch take_rows(const Batch& from, std::span<const uint32_t> rows) {
   take(from.domain, from.rows, rows, to.domain);
   take(from.window, from.rows, rows, to.window);
   take(from.id, from.rows, rows, to.id);
+  take(from.time, from.rows, rows, to.time);
+  take(from.teacher, from.rows, rows, to.teacher);
+  take(from.teacher_logit, from.rows, rows, to.teacher_logit);
+  take(from.teacher_hit, from.rows, rows, to.teacher_hit);
   const size_t tables = from.rows == 0 ? 0 : from.categorical.size() / from.rows;
   to.categorical.reserve(tables * rows.size());
   for (size_t t = 0; t < tables; ++t)
@@ -82,6 +86,10 @@ Batch join(std::span<const Batch> parts) {
     append(to.domain, part.domain);
     append(to.window, part.window);
     append(to.id, part.id);
+    append(to.time, part.time);
+    append(to.teacher, part.teacher);
+    append(to.teacher_logit, part.teacher_logit);
+    append(to.teacher_hit, part.teacher_hit);
     append(to.sequence_age, part.sequence_age);
     to.rows += part.rows;
     if (part.sequence_offsets.empty()) continue;

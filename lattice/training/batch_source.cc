@@ -27,6 +27,9 @@ Batches MemorySource::pass(const ReaderOptions& options) const {
   if (options.order == RowOrder::Shuffled)
     for (size_t i = order.size(); i > 1; --i)
       std::swap(order[i - 1], order[mix(options.seed, i) % i]);
+  if (options.order == RowOrder::ByTime && !all_.time.empty())
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return all_.time[a] < all_.time[b]; });
   return [this, order = std::move(order), at = size_t{0},
           count = options.batch_rows](Batch& batch) mutable {
     if (at == order.size()) return false;
@@ -38,14 +41,21 @@ Batches MemorySource::pass(const ReaderOptions& options) const {
 }
 
 Batches of_domain(Batches pass, int32_t domain, uint64_t batch_rows) {
-  return [pass = std::move(pass), domain, batch_rows](Batch& batch) {
+  return rows_where(
+      std::move(pass),
+      [domain](const Batch& batch, size_t row) { return batch.domain[row] == domain; }, batch_rows);
+}
+
+Batches rows_where(Batches pass, std::function<bool(const Batch&, size_t row)> wanted,
+                   uint64_t batch_rows) {
+  return [pass = std::move(pass), wanted = std::move(wanted), batch_rows](Batch& batch) {
     std::vector<Batch> parts;
     uint64_t rows = 0;
     Batch part;
     while (rows < batch_rows && pass(part)) {
       std::vector<uint32_t> kept;
       for (uint32_t row = 0; row < part.rows; ++row)
-        if (part.domain[row] == domain) kept.push_back(row);
+        if (wanted(part, row)) kept.push_back(row);
       rows += kept.size();
       parts.push_back(take_rows(part, kept));
     }

@@ -46,7 +46,10 @@ class MemorySource : public BatchSource {
   Batch all_;
 };
 
-// Only the rows of one domain, in batches at least as large as asked for (but the last).
+// Only the rows that are wanted, or those of one domain, in batches at least as large as asked for
+// (but the last).
+Batches rows_where(Batches pass, std::function<bool(const Batch&, size_t row)> wanted,
+                   uint64_t batch_rows);
 Batches of_domain(Batches pass, int32_t domain, uint64_t batch_rows);
 
 }  // namespace weft::lattice

@@ -21,6 +21,11 @@ struct Pass {
   at::Tensor group;
   double flops = 0;
   Lookups lookups;  // what was read of the embedding tables
+  // Only what is served is computed: no distillation heads.
+  bool serving = false;
+  // What the heads read, [rows, numbers], is left here: a teacher's embedding.
+  bool wants_backbone = false;
+  at::Tensor backbone;
 
   void count(double operations) { flops += operations; }
 };

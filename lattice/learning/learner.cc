@@ -4,9 +4,12 @@
 // its slopes, and both optimisers, are plain loops over the tensors' memory.
 #include "lattice/learning/learner.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "base/invariant.h"
+#include "lattice/blocks/teacher_adapter.h"
 #include "lattice/networks/network.h"
 
 namespace weft::lattice {
@@ -33,7 +36,9 @@ BatchView view_of(const Batch& batch) {
           .domain = batch.domain,
           .sequence_offsets = batch.sequence_offsets,
           .sequence = batch.sequence,
-          .sequence_age = batch.sequence_age};
+          .sequence_age = batch.sequence_age,
+          .teacher = batch.teacher,
+          .teacher_hit = batch.teacher_hit};
 }
 
 NetworkInputs inputs_of(const ShardIndex& schema, const LearnerOptions& options) {
@@ -58,6 +63,10 @@ NetworkInputs inputs_of(const ShardIndex& schema, const LearnerOptions& options)
   for (size_t d = 0; d < schema.domains.size(); ++d)
     inputs.domains.push_back(
         {schema.domains[d], options.domain_groups.empty() ? 0 : options.domain_groups[d]});
+  inputs.teacher.width = options.student.width;
+  inputs.teacher.gradient_scale = options.student.gradient_scale;
+  for (const auto& [task, column] : options.student.distilled)
+    inputs.teacher.distilled.push_back(task);
   return inputs;
 }
 
@@ -91,11 +100,29 @@ struct Learner::Body {
   std::vector<at::Tensor> first, second;  // moments of the dense parameters, in their order
   at::Tensor accumulator;                 // of the tables, one number a row
   uint64_t steps = 0;
+  std::optional<TeacherAdapter> adapter;
 
   Result<at::Tensor> forward(const Batch& batch, Pass& pass) const {
     const TensorBatch tensors =
         TRY(make_batch(view_of(batch), network->inputs(), network->tables()));
-    return network->forward(tensors, pass);
+    at::Tensor logits = network->forward(tensors, pass);
+    if (!adapter || pass.serving) return logits;
+    const at::Tensor adapted = (*adapter)(teacher_logits(batch)).unsqueeze(2);
+    return at::cat({logits, at::constant_pad_nd(adapted, {0, logits.size(2) - 1})}, 1);
+  }
+  // [rows, distilled tasks]
+  at::Tensor teacher_logits(const Batch& batch) const {
+    const std::vector<StudentShape::Distilled>& tasks = options.student.distilled;
+    const size_t width = batch.teacher_logit.size() / batch.rows;
+    at::Tensor logits = at::empty(
+        {static_cast<int64_t>(batch.rows), static_cast<int64_t>(tasks.size())}, at::kFloat);
+    float* to = logits.data_ptr<float>();
+    for (uint64_t row = 0; row < batch.rows; ++row)
+      for (const auto& [task, column] : tasks) {
+        INVARIANT(column < width);
+        *to++ = batch.teacher_logit[row * width + column];
+      }
+    return logits;
   }
   Error not_finite(const Batch& batch, const at::Tensor& logits) const;
 };
@@ -148,6 +175,9 @@ Result<Learner> Learner::create(const ShardIndex& schema, const YamlDocument& do
   body->options = options;
   body->network = TRY(make_network(document, network,
                                    {.inputs = inputs_of(schema, options), .seed = options.seed}));
+  if (options.student.adapter && !options.student.distilled.empty())
+    body->adapter.emplace(Scope(body->network->parameters(), "adapter"),
+                          static_cast<int64_t>(options.student.distilled.size()));
   for (const Parameters::Named& one : body->network->parameters().all()) {
     body->first.push_back(at::zeros(one.value.sizes(), at::kFloat));
     body->second.push_back(at::zeros(one.value.sizes(), at::kFloat));
@@ -206,9 +236,25 @@ Result<Loss> Learner::step(const Batch& batch, const LossFunction& loss) {
 Result<std::vector<float>> Learner::logits(const Batch& batch) {
   const at::NoGradGuard still;
   Pass pass;
+  pass.serving = true;
   at::Tensor logits = TRY(body_->forward(batch, pass)).contiguous();
   const std::span<float> numbers = values(logits);
   return std::vector<float>(numbers.begin(), numbers.end());
+}
+
+Result<Teaching> Learner::teach(const Batch& batch) {
+  const at::NoGradGuard still;
+  Pass pass;
+  pass.serving = pass.wants_backbone = true;
+  const at::Tensor all = TRY(body_->forward(batch, pass));
+  at::Tensor logits = served_logits(*body_->network, all).contiguous();
+  at::Tensor embeddings = pass.backbone.contiguous();
+  const std::span<float> numbers = values(logits), wide = values(embeddings);
+  return Teaching{{wide.begin(), wide.end()}, {numbers.begin(), numbers.end()}};
+}
+
+uint32_t Learner::embedding_width() const {
+  return static_cast<uint32_t>(backbone_width(*body_->network));
 }
 
 std::vector<StateTensor> Learner::state() {

@@ -20,7 +20,8 @@
 
 namespace weft::lattice {
 
-// Value and slopes of the logits [rows, tasks, windows] of a batch.
+// Value and slopes of the logits [rows, tasks, windows] of a batch. In the steps of a student the
+// tasks are followed by distillation heads and adapters (distilled_loss.h).
 using LossFunction =
     std::function<Loss(std::span<const float> logits, const Batch&, std::span<float> gradient)>;
 // An objective whose task j has the batch's label column `labels[j]`.
@@ -33,6 +34,18 @@ struct LearnedTask {
   std::vector<double> base_rates = {0.5};
 };
 
+// What a learner has of a teacher; nothing by default.
+struct StudentShape {
+  uint32_t width = 0;  // of the teacher's embedding in batches, an input; 0: none
+  struct Distilled {
+    size_t task = 0;    // of the learner
+    size_t column = 0;  // the same task among the teacher's, in Batch::teacher_logit
+  };
+  std::vector<Distilled> distilled;  // tasks with a distillation head
+  double gradient_scale = 1;         // of what these heads send back into the backbone
+  bool adapter = false;
+};
+
 struct LearnerOptions {
   uint64_t seed = 1;
   std::vector<LearnedTask> tasks;
@@ -40,6 +53,13 @@ struct LearnerOptions {
   uint64_t dense_tokens = 16;          // dense columns share a token when there are more of them
   AdamOptions dense;
   double table_learning_rate = 0.05, table_epsilon = 1e-8;
+  StudentShape student;
+};
+
+// What a teacher says of rows.
+struct Teaching {
+  std::vector<float> embeddings;  // [rows, embedding_width()]: what the heads read
+  std::vector<float> logits;      // [rows, tasks], of the longest window
 };
 
 // One array that training changes, by name. Together they are the whole state.
@@ -62,8 +82,10 @@ class Learner {
   // One step on a batch. A loss or a gradient that is no finite number is an error that names the
   // feature and the row, and nothing has moved.
   Result<Loss> step(const Batch& batch, const LossFunction& loss);
-  // [rows, tasks, windows]
+  // [rows, tasks, windows], what is served.
   Result<std::vector<float>> logits(const Batch& batch);
+  Result<Teaching> teach(const Batch& batch);
+  uint32_t embedding_width() const;
 
   std::vector<StateTensor> state();
   uint64_t steps() const;

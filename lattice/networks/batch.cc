@@ -42,6 +42,15 @@ at::Tensor copy(std::span<const float> values, at::IntArrayRef shape) {
   return tensor;
 }
 
+Result<at::Tensor> teacher_rows(const BatchView& batch, int64_t width) {
+  TRY(expect_size("teacher", batch.teacher.size(), static_cast<size_t>(width) * batch.rows));
+  TRY(expect_size("teacher_hit", batch.teacher_hit.size(), batch.rows));
+  const auto rows = static_cast<int64_t>(batch.rows);
+  at::Tensor hit = at::empty({rows, 1}, at::kFloat);
+  std::copy(batch.teacher_hit.begin(), batch.teacher_hit.end(), hit.data_ptr<float>());
+  return at::cat({copy(batch.teacher, {rows, width}), hit}, 1);
+}
+
 Result<Done> read_labels(const BatchView& batch, const NetworkInputs& inputs, TensorBatch& made) {
   const auto rows = static_cast<int64_t>(batch.rows);
   const size_t tasks = inputs.tasks.size(), labels = batch.label.size() / batch.rows;
@@ -129,6 +138,7 @@ Result<TensorBatch> make_batch(const BatchView& batch, const NetworkInputs& inpu
     made.events = TRY(table_rows(batch.sequence, events, columns, inputs, tables));
     made.age = copy(batch.sequence_age, {static_cast<int64_t>(events)});
   }
+  if (inputs.teacher.width > 0) made.teacher = TRY(teacher_rows(batch, inputs.teacher.width));
   if (!batch.label.empty()) TRY(read_labels(batch, inputs, made));
   return made;
 }
@@ -137,14 +147,15 @@ TensorBatch TensorBatch::to(at::Device device) const {
   TensorBatch moved = *this;
   for (at::Tensor* tensor :
        {&moved.categorical, &moved.dense, &moved.present, &moved.domain, &moved.group,
-        &moved.events, &moved.age, &moved.label, &moved.known, &moved.window})
+        &moved.events, &moved.age, &moved.teacher, &moved.label, &moved.known, &moved.window})
     if (tensor->defined()) *tensor = tensor->to(device);
   return moved;
 }
 
 TensorBatch TensorBatch::to(at::ScalarType type) const {
   TensorBatch moved = *this;
-  for (at::Tensor* tensor : {&moved.dense, &moved.present, &moved.age, &moved.label, &moved.known})
+  for (at::Tensor* tensor :
+       {&moved.dense, &moved.present, &moved.age, &moved.teacher, &moved.label, &moved.known})
     if (tensor->defined()) *tensor = tensor->to(type);
   return moved;
 }

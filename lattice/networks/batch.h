@@ -28,6 +28,8 @@ struct BatchView {
   std::span<const int64_t> sequence_offsets;  // [rows + 1]
   std::span<const int32_t> sequence;          // [columns, events]
   std::span<const float> sequence_age;        // [events], seconds
+  std::span<const float> teacher;             // [rows, width of the teacher]; zeros on a miss
+  std::span<const uint8_t> teacher_hit;       // [rows]
 };
 
 struct TensorBatch {
@@ -39,6 +41,7 @@ struct TensorBatch {
   Segments history;        // whose events are whose
   at::Tensor events;       // int64 [events, columns], rows of the embedding table
   at::Tensor age;          // [events]
+  at::Tensor teacher;      // [rows, width + 1]: a teacher's embedding, then 1 on a hit
   at::Tensor label;        // [rows, tasks]
   at::Tensor known;        // [rows, tasks], 1 where the label counts: known, and the domain owns it
   at::Tensor window;       // int64 [rows, tasks], which of the task's logits the row trains

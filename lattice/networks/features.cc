@@ -27,14 +27,18 @@ Features::Features(const Scope& scope, const NetworkInputs& inputs, int64_t widt
       tokens_(static_cast<int64_t>(inputs.categorical.size()) + dense_.count()) {
   const auto columns = static_cast<int64_t>(inputs.sequence.columns.size());
   if (columns > 0) events_.emplace(scope.in("events"), columns, width);
+  if (inputs.teacher.width == 0) return;
+  teacher_.emplace(scope.in("teacher"), inputs.teacher.width + 1, width);
+  ++tokens_;
 }
 
 FeatureTokens Features::operator()(const TensorBatch& batch, const EmbeddingTable& tables,
                                    Pass& pass) const {
   FeatureTokens made;
-  made.rows = at::cat(
-      {tables.look_up(batch.categorical, pass.lookups), dense_(batch.dense, batch.present, pass)},
-      1);
+  std::vector<at::Tensor> tokens = {tables.look_up(batch.categorical, pass.lookups),
+                                    dense_(batch.dense, batch.present, pass)};
+  if (teacher_) tokens.push_back((*teacher_)(batch.teacher, pass).unsqueeze(1));
+  made.rows = at::cat(tokens, 1);
   if (events_)
     made.events = (*events_)(tables.look_up(batch.events, pass.lookups), batch.age, pass);
   return made;
@@ -50,6 +54,8 @@ at::Tensor Features::pooled(const TensorBatch& batch, const EmbeddingTable& tabl
 TaskHeadsShape heads_shape(const NetworkInputs& inputs, int64_t in, std::vector<int64_t> hidden) {
   TaskHeadsShape shape{.in = in, .hidden = std::move(hidden)};
   for (const TaskInput& task : inputs.tasks) shape.tasks.push_back({task.name, task.base_rate});
+  shape.distilled = inputs.teacher.distilled;
+  shape.gradient_scale = inputs.teacher.gradient_scale;
   return shape;
 }
 

@@ -14,7 +14,9 @@
 namespace weft::lattice {
 
 struct FeatureTokens {
-  at::Tensor rows;    // [rows, tokens, width]: categorical columns, then dense groups
+  // [rows, tokens, width]: categorical columns, dense groups, then the teacher's token, which is
+  // zero on a miss.
+  at::Tensor rows;
   at::Tensor events;  // [events, width]; undefined without a sequence
 };
 
@@ -35,6 +37,7 @@ class Features {
  private:
   DenseTokens dense_;
   std::optional<EventTokens> events_;
+  std::optional<Linear> teacher_;
   int64_t tokens_;
 };
 

@@ -48,6 +48,13 @@ struct DomainInput {
   std::vector<bool> owns;
 };
 
+// What a student has of its teacher.
+struct TeacherInput {
+  int64_t width = 0;  // of the teacher's embedding, which becomes one more token; 0: none
+  std::vector<size_t> distilled;  // tasks that have a distillation head beside the served one
+  double gradient_scale = 1;      // of what those heads send back into the backbone
+};
+
 struct NetworkInputs {
   std::vector<CategoricalInput> categorical;
   int64_t dense_columns = 0;
@@ -55,6 +62,7 @@ struct NetworkInputs {
   SequenceInput sequence;
   std::vector<TaskInput> tasks;
   std::vector<DomainInput> domains = {{"all"}};
+  TeacherInput teacher;
 
   int64_t groups() const;  // of domains: the largest number and one
   bool owns(size_t domain, size_t task) const {

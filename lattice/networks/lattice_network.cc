@@ -16,6 +16,7 @@ TensorBatch sorted(const TensorBatch& batch, const GroupOrder& order) {
   for (const auto member : {&TensorBatch::categorical, &TensorBatch::dense, &TensorBatch::present,
                             &TensorBatch::domain, &TensorBatch::group})
     made.*member = (batch.*member).index_select(0, order.order);
+  if (batch.teacher.defined()) made.teacher = batch.teacher.index_select(0, order.order);
   made.history = batch.history;
   if (!batch.events.defined() || batch.history.tokens() == 0) {
     made.events = batch.events;
@@ -131,7 +132,9 @@ LatticeNetwork::LatticeNetwork(const MakeNetwork& make, const LatticeOptions& op
 at::Tensor LatticeNetwork::forward(const TensorBatch& batch, Pass& pass) const {
   if (groups_ == 1) return forward_sorted(batch, {batch.rows()}, pass);
   const GroupOrder order = order_by_group(batch.group, groups_);
-  return forward_sorted(sorted(batch, order), order.size, pass).index_select(0, order.place);
+  const at::Tensor logits = forward_sorted(sorted(batch, order), order.size, pass);
+  if (pass.wants_backbone) pass.backbone = pass.backbone.index_select(0, order.place);
+  return logits.index_select(0, order.place);
 }
 
 at::Tensor LatticeNetwork::forward_sorted(const TensorBatch& batch,

@@ -68,6 +68,7 @@ TensorBatch full_batch(const Network& network, int64_t rows) {
   batch.history.offsets = at::arange(rows + 1, at::kLong).mul_(length);
   batch.events = ids(rows * length, inputs.sequence.columns.size());
   batch.age = at::ones({rows * length}, like);
+  if (inputs.teacher.width > 0) batch.teacher = at::ones({rows, inputs.teacher.width + 1}, like);
   return batch;
 }
 
@@ -112,8 +113,17 @@ double flops_per_sample(const Network& network) {
   const at::NoGradGuard still;
   constexpr int64_t kRows = 2;
   Pass pass;
+  pass.serving = true;
   network.forward(full_batch(network, kRows), pass);
   return pass.flops / kRows;
+}
+
+int64_t backbone_width(const Network& network) {
+  const at::NoGradGuard still;
+  Pass pass;
+  pass.serving = pass.wants_backbone = true;
+  network.forward(full_batch(network, 1), pass);
+  return pass.backbone.size(1);
 }
 
 uint64_t dense_parameters(const Network& network) {

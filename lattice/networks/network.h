@@ -25,7 +25,8 @@ class Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  // [rows, tasks, windows of the task with the most]; see TaskHeads.
+  // [rows, tasks, windows of the task with the most]; see TaskHeads. Distillation heads come after
+  // the tasks, unless the pass is for serving.
   virtual at::Tensor forward(const TensorBatch& batch, Pass& pass) const = 0;
 
   const NetworkInputs& inputs() const { return inputs_; }
@@ -61,6 +62,8 @@ at::Tensor served_logits(const Network& network, const at::Tensor& logits);
 
 // Counted by the blocks during a forward pass over rows with histories of the full length.
 double flops_per_sample(const Network& network);
+// Numbers of a row that the heads read: the width of what a teacher keeps.
+int64_t backbone_width(const Network& network);
 uint64_t dense_parameters(const Network& network);
 uint64_t table_parameters(const Network& network);
 

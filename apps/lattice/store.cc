@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/lattice/step.h"
-#include "lattice/distillation/rocks_store.h"
+#include "lattice/distillation/open_store.h"
 #include "lattice/schema/duration.h"
 
 namespace weft::lattice {
@@ -93,7 +93,7 @@ Result<Outcome> run_store(const StepOptions& options) {
   if (what != "inspect" && what != "get" && what != "expire")
     return Error("store does not know how to " + what, "inspect, get or expire");
   const auto store =
-      TRY(open_rocks_store(folder, what == "expire" ? Access::ReadWrite : Access::ReadOnly));
+      TRY(open_store(folder, what == "expire" ? Access::ReadWrite : Access::ReadOnly));
   if (what == "inspect") {
     const Json contents = TRY(store->contents());
     return inspect(contents);

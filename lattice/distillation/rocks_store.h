@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "lattice/distillation/teacher_store.h"
+#include "lattice/distillation/open_store.h"
 
 namespace weft::lattice {
 
@@ -19,7 +19,6 @@ Result<std::unique_ptr<TeacherStore>> open_rocks_store(const std::string& folder
                                                        const TeacherDescription& description,
                                                        const StoreLimits& limits = {});
 
-enum class Access : uint8_t { ReadWrite, ReadOnly };  // read-only beside a writer
 // The one that is there, whoever's it is.
 Result<std::unique_ptr<TeacherStore>> open_rocks_store(const std::string& folder, Access access);
 

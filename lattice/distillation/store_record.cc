@@ -36,11 +36,9 @@ const char* word_of(LookUp result) {
 }
 
 Json to_json(const TeacherDescription& description) {
-  return {{"version", description.version},
-          {"width", description.width},
-          {"tasks", description.tasks},
-          {"format", word_of(description.format)},
-          {"trained_until", description.trained_until}};
+  return {{"version", description.version}, {"width", description.width},
+          {"tasks", description.tasks},     {"format", word_of(description.format)},
+          {"pairs", description.pairs},     {"trained_until", description.trained_until}};
 }
 
 Json to_json(const StoreUse& use, double lifetime_seconds) {
@@ -101,6 +99,7 @@ Result<Done> same_teacher(const TeacherDescription& there, const TeacherDescript
   differ("width", there.width, wanted.width);
   differ("tasks", listed(there.tasks), listed(wanted.tasks));
   differ("format", std::string(word_of(there.format)), std::string(word_of(wanted.format)));
+  differ("pairs", there.pairs, wanted.pairs);
   differ("trained until", there.trained_until, wanted.trained_until);
   if (what.empty()) return Done{};
   return Error(fmt::format("the store belongs to another teacher: {}: {}", where, what),
@@ -131,6 +130,7 @@ Result<StoreRecord> parse_record(const std::string& text, const std::string& whe
                                      .format = text_of(member(teacher, "format")) == "int8"
                                                    ? EmbeddingFormat::Int8
                                                    : EmbeddingFormat::Fp16,
+                                     .pairs = text_of(member(teacher, "pairs")),
                                      .trained_until = member(teacher, "trained_until")},
                      .limits = {.lifetime_seconds = member(*json, "lifetime_seconds"),
                                 .retention_seconds = member(*json, "retention_seconds"),

@@ -28,6 +28,8 @@ struct TeacherDescription {
   uint32_t width = 0;  // of the embedding
   std::vector<std::string> tasks;
   EmbeddingFormat format = EmbeddingFormat::Fp16;
+  // What the numbers of a pair are: "user_id, item_id of schema 1f3a..."; see pair_columns.h.
+  std::string pairs;
   // The newest data that the teacher has learned from; microseconds. Earlier events find nothing.
   int64_t trained_until = 0;
   bool operator==(const TeacherDescription&) const = default;

@@ -135,7 +135,15 @@ Result<Json> evaluate_models(const EvaluateConfiguration& c, RunFolder& run,
     for (size_t i = 0; i < learners.size(); ++i)
       served.push_back({&learners[i], model["parts"][i]["columns"].get<std::vector<size_t>>(),
                         model["parts"][i]["domain"].get<int32_t>()});
-    ScoredSplit scored = TRY(score(served, *source, schema, scoring));
+    std::optional<StudentView> view;
+    std::optional<TaughtSource> taught;
+    if (const Json teacher = model.value("teacher", Json()); !teacher.is_null()) {
+      view = TRY(open_view(student_from_json(teacher), schema));
+      taught.emplace(*source, *view);
+    }
+    ScoredSplit scored = TRY(score(
+        served, taught ? static_cast<const BatchSource&>(*taught) : *source, schema, scoring));
+    if (taught) TRY(taught->failure());
     const std::string file = name + ".safetensors";
     TRY(scored.write(run.file(file)));
     TRY(run.record(file));
@@ -146,12 +154,14 @@ Result<Json> evaluate_models(const EvaluateConfiguration& c, RunFolder& run,
       line["model"] = name;
       TRY(run.metric(line));
     }
-    models.push_back({{"name", name},
-                      {"predictions", file},
-                      {"flops_per_impression", model["flops_per_impression"]},
-                      {"dense_parameters", model["dense_parameters"]},
-                      {"table_parameters", model["table_parameters"]},
-                      {"slices", lines}});
+    models.push_back(
+        {{"name", name},
+         {"predictions", file},
+         {"teacher_use", view ? to_json(view->use(), view->lifetime_seconds()) : Json()},
+         {"flops_per_impression", model["flops_per_impression"]},
+         {"dense_parameters", model["dense_parameters"]},
+         {"table_parameters", model["table_parameters"]},
+         {"slices", lines}});
     if (first_name.empty()) {
       first_name = name;
       first = std::move(scored);

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lattice/schema/duration.h"
+
 namespace weft::lattice {
 namespace {
 
@@ -66,11 +68,34 @@ Result<Done> read_models(Fields& fields, TrainConfiguration& c) {
     Fields inside = TRY(Fields::open(fields.document(), node, "model " + name));
     model.network = to_json(*TRY(inside.required("network")));
     TRY(inside.read_word("portfolios", model.portfolios, kPortfolios));
+    TRY(read_teacher_use(inside, model.teacher));
     return inside.finish();
   };
   TRY(fields.each("models", read_model));
   if (!c.models.empty()) return Done{};
   return fields.error("models", "train names no model", "models: {mlp: {network: {kind: mlp}}}");
+}
+
+Result<Done> read_instant(Fields& fields, const char* key, int64_t& value) {
+  std::string text;
+  TRY(fields.read(key, text));
+  if (text.empty()) return Done{};
+  const std::optional<int64_t> instant = parse_instant(text);
+  if (!instant) return fields.error(key, "is no instant: " + text, "as in 2025-01-31T12:30:00Z");
+  value = *instant;
+  return Done{};
+}
+
+Result<Done> read_teacher(Fields& fields, const std::string& base, TrainConfiguration& c) {
+  if (const YamlNode* teacher = fields.node("teacher"))
+    if (teacher->kind != YamlNode::Kind::Null)
+      c.teacher = TRY(read_student(fields.document(), *teacher, base));
+  for (const ModelChoice& model : c.models)
+    if (model.teacher != TeacherUse::None && c.teacher.store.empty())
+      return fields.error("models",
+                          "a model has a teacher, but train names no store: " + model.name,
+                          "teacher: {store: FOLDER}, a store that lattice teach wrote");
+  return Done{};
 }
 
 // A list of lists of domains.
@@ -124,6 +149,9 @@ Result<TrainConfiguration> read_training(const YamlDocument& document, const Yam
   TRY(read_loop(fields, c.loop));
   TRY(fields.read("validation", c.validation));
   TRY(fields.read("validation_share", c.validation_share, 0, 0.9));
+  TRY(read_instant(fields, "from", c.range.from));
+  TRY(read_instant(fields, "until", c.range.until));
+  TRY(read_teacher(fields, base, c));
   TRY(fields.finish());
   return c;
 }
@@ -135,7 +163,8 @@ Json to_json(const TrainConfiguration& c) {
   Json models = Json::object();
   for (const ModelChoice& model : c.models)
     models[model.name] = {{"network", model.network},
-                          {"portfolios", kPortfolios[static_cast<size_t>(model.portfolios)]}};
+                          {"portfolios", kPortfolios[static_cast<size_t>(model.portfolios)]},
+                          {"teacher", word_of(model.teacher)}};
   return {{"data", c.data},
           {"models", models},
           {"untied", c.untied},
@@ -160,7 +189,10 @@ Json to_json(const TrainConfiguration& c) {
           {"checkpoint_every", c.loop.checkpoint_every},
           {"order", kOrders[static_cast<size_t>(c.loop.order)]},
           {"validation", c.validation},
-          {"validation_share", c.validation_share}};
+          {"validation_share", c.validation_share},
+          {"from", c.range.from == INT64_MIN ? Json() : Json(format_instant(c.range.from))},
+          {"until", c.range.until == INT64_MAX ? Json() : Json(format_instant(c.range.until))},
+          {"teacher", to_json(c.teacher)}};
 }
 
 Result<std::vector<int64_t>> domain_groups(const TrainConfiguration& c, const ShardIndex& schema) {

@@ -15,6 +15,8 @@
 #include "lattice/learning/optimizers.h"
 #include "lattice/objectives/objective.h"
 #include "lattice/schema/fields.h"
+#include "lattice/training/student.h"
+#include "lattice/training/time_range.h"
 #include "lattice/training/trainer.h"
 
 namespace weft::lattice {
@@ -32,6 +34,7 @@ struct ModelChoice {
   std::string name;
   Json network;  // the map that make_network reads
   Portfolios portfolios = Portfolios::Merged;
+  TeacherUse teacher = TeacherUse::None;
 };
 
 struct TrainConfiguration {
@@ -48,6 +51,10 @@ struct TrainConfiguration {
   // For small data without such a split: this share of the training rows is held out instead, and
   // all rows are kept in memory.
   double validation_share = 0;
+  // Rows whose labels were known outside this range are not trained on; the validation keeps to it
+  // too, for it chooses the best pass.
+  TimeRange range;
+  StudentConfiguration teacher;
 };
 
 Result<TrainConfiguration> read_training(const YamlDocument& document, const YamlNode& node,

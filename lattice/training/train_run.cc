@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/mix.h"
+#include "lattice/learning/distilled_loss.h"
 #include "lattice/training/batch_rows.h"
 #include "lattice/training/batch_source.h"
 #include "lattice/training/rates.h"
@@ -38,6 +39,14 @@ std::vector<LearnedTask> learned(const std::vector<Task>& tasks, const std::vect
   return all;
 }
 
+// A student's weights mean something beside its teacher only.
+std::string network_identity(const Json& network, const StudentShape& student,
+                             const TeacherDescription& teacher) {
+  if (student.width == 0 && student.distilled.empty()) return to_line(network);
+  return to_line(
+      {{"network", network}, {"student", to_json(student)}, {"teacher", teacher.version}});
+}
+
 class TrainRun {
  public:
   TrainRun(const TrainConfiguration& c, RunFolder& run, const TrainHooks& hooks)
@@ -46,10 +55,15 @@ class TrainRun {
   Result<Json> work() {
     schema_ = TRY(ShardIndex::read(c_.data));
     source_ = TRY(ShardSource::open(c_.data, "train"));
-    if (c_.validation_share > 0)
+    if (!c_.range.everything())
+      source_ = TRY(RangeSource::create(std::move(source_), schema_, c_.range));
+    if (c_.validation_share > 0) {
       hold_out();
-    else if (!c_.validation.empty())
+    } else if (!c_.validation.empty()) {
       validation_ = TRY(ShardSource::open(c_.data, c_.validation));
+      if (!c_.range.everything())
+        validation_ = TRY(RangeSource::create(std::move(validation_), schema_, c_.range));
+    }
     groups_ = TRY(domain_groups(c_, schema_));
     const Rates rates = count_rates(*source_, schema_);
     Json models = Json::array();
@@ -66,20 +80,37 @@ class TrainRun {
       }
       models.push_back({{"name", model.name},
                         {"network", model.network},
+                        {"teacher", teacher_of(model)},
                         {"flops_per_impression", flops},
                         {"dense_parameters", dense},
                         {"table_parameters", table},
                         {"parts", parts}});
     }
-    const Json summary = {{"data", c_.data},          {"schema", schema_.schema},
-                          {"domain_groups", groups_}, {"dense_tokens", c_.dense_tokens},
-                          {"models", models},         {"rates", rates.to_json()}};
+    const Json summary = {{"trained_until", trained_until()}, {"data", c_.data},
+                          {"schema", schema_.schema},         {"domain_groups", groups_},
+                          {"dense_tokens", c_.dense_tokens},  {"models", models},
+                          {"rates", rates.to_json()}};
     TRY(run_.finish(summary));
     return summary;
   }
 
  private:
   void hold_out();
+  // The newest thing that any model of this training knows; null without times.
+  Json trained_until() const {
+    std::optional<int64_t> newest = newest_known(*source_, schema_);
+    if (newest && validation_ != nullptr)
+      newest = std::max(*newest, newest_known(*validation_, schema_).value_or(*newest));
+    return newest ? Json(*newest) : Json();
+  }
+  Json teacher_of(const ModelChoice& model) const {
+    if (model.teacher == TeacherUse::None) return nullptr;
+    Json teacher = to_json(c_.teacher);
+    teacher["use"] = word_of(model.teacher);
+    teacher["version"] = teacher_.version;
+    teacher["width"] = teacher_.width;
+    return teacher;
+  }
   Result<Json> train_part(const ModelChoice& model, const ModelPlan& plan, const Rates& rates);
 
   const TrainConfiguration& c_;
@@ -88,6 +119,7 @@ class TrainRun {
   ShardIndex schema_;
   std::unique_ptr<BatchSource> source_, validation_;
   std::vector<int64_t> groups_;
+  TeacherDescription teacher_;  // of the store, once a model asked it
 };
 
 // Which rows are held out depends on the place of a row alone, not on the seed: trainings of
@@ -114,6 +146,18 @@ Result<Json> TrainRun::train_part(const ModelChoice& model, const ModelPlan& pla
       static_cast<uint64_t>(static_cast<double>(source_->rows()) * rates.share(plan.domain) /
                             static_cast<double>(c_.loop.batch_rows)) *
       c_.loop.passes;
+  std::vector<std::string> tasks;
+  for (const Task& task : plan.tasks) tasks.push_back(task.name);
+  std::optional<StudentView> view;
+  std::optional<TaughtSource> taught, taught_validation;
+  StudentShape student;
+  if (model.teacher != TeacherUse::None) {
+    view = TRY(open_view(c_.teacher, schema_));
+    teacher_ = view->teacher();
+    student = TRY(student_shape(model.teacher, c_.teacher, *view, tasks));
+    taught.emplace(*source_, *view);
+    if (validation_ != nullptr) taught_validation.emplace(*validation_, *view);
+  }
   Learner learner =
       TRY(make_learner(schema_, model.network,
                        {.seed = c_.loop.seed,
@@ -121,18 +165,23 @@ Result<Json> TrainRun::train_part(const ModelChoice& model, const ModelPlan& pla
                         .domain_groups = groups_,
                         .dense_tokens = c_.dense_tokens,
                         .dense = dense,
-                        .table_learning_rate = c_.table_learning_rate}));
+                        .table_learning_rate = c_.table_learning_rate,
+                        .student = student}));
   Training training;
   training.options = c_.loop;
   training.options.domain = plan.domain;
   training.options.workers = hooks_.workers;
-  for (const Task& task : plan.tasks) training.tasks.push_back(task.name);
+  training.tasks = tasks;
   training.loss = loss_of(Objective(plan.tasks, learner.windows(), c_.correlation), plan.columns);
-  training.source = source_.get();
-  training.validation = validation_.get();
+  if (!student.distilled.empty())
+    training.loss = distilled_loss(training.loss, c_.teacher.loss, student, tasks.size(),
+                                   learner.windows(), plan.columns);
+  training.source = taught ? &*taught : source_.get();
+  training.validation = taught_validation ? &*taught_validation : validation_.get();
   training.run = &run_;
   training.prefix = model.name + "/" + (plan.name.empty() ? "" : plan.name + "/");
-  training.identity = {schema_.schema, to_line(model.network), task_names(plan.tasks, schema_)};
+  training.identity = {schema_.schema, network_identity(model.network, student, teacher_),
+                       task_names(plan.tasks, schema_)};
   training.stop = hooks_.stop;
   uint64_t seen = 0;
   training.progress = [&](const TrainingProgress& now) {
@@ -140,6 +189,8 @@ Result<Json> TrainRun::train_part(const ModelChoice& model, const ModelPlan& pla
     seen = now.rows;
   };
   const TrainingOutcome outcome = TRY(train(learner, training));
+  if (taught) TRY(taught->failure());
+  if (taught_validation) TRY(taught_validation->failure());
   if (outcome.interrupted)
     return Error("stopped; the training goes on from a checkpoint", "give the same command again");
   return Json{
@@ -150,6 +201,8 @@ Result<Json> TrainRun::train_part(const ModelChoice& model, const ModelPlan& pla
       {"dense_parameters", learner.dense_parameters()},
       {"table_parameters", learner.table_parameters()},
       {"flops_per_sample", learner.flops_per_sample()},
+      {"student", to_json(student)},
+      {"teacher_use", view ? to_json(view->use(), view->lifetime_seconds()) : Json()},
       {"steps", outcome.steps},
       {"rows", outcome.rows},
       {"seconds", outcome.seconds},
@@ -198,13 +251,19 @@ Result<Learner> load_part(const std::string& folder, const Json& summary, const 
     tasks.push_back(
         {.name = schema.labels[column].name, .windowed = schema.labels[column].windowed});
   }
+  const StudentShape student = shape_from_json(part.value("student", Json()));
+  TeacherDescription teacher;
+  if (const Json kept = model.value("teacher", Json()); !kept.is_null())
+    teacher.version = kept["version"];
   Learner learner =
       TRY(make_learner(schema, model["network"],
                        {.tasks = learned(tasks, columns, part["domain"].get<int32_t>(), rates),
                         .domain_groups = summary["domain_groups"].get<std::vector<int64_t>>(),
-                        .dense_tokens = summary["dense_tokens"].get<uint64_t>()}));
+                        .dense_tokens = summary["dense_tokens"].get<uint64_t>(),
+                        .student = student}));
   TRY(load(folder + "/" + part["file"].get<std::string>(), learner,
-           {schema.schema, to_line(model["network"]), task_names(tasks, schema)},
+           {schema.schema, network_identity(model["network"], student, teacher),
+            task_names(tasks, schema)},
            Keep::ServedOnly));
   return learner;
 }

@@ -57,6 +57,16 @@ const std::vector<Verb>& verbs() {
        .section = "train",
        .in_run = true,
        .reads = "ingest"},
+      {.name = "teach",
+       .what = "Writes what a trained model knows of (user, item) pairs into a store for students",
+       .examples =
+           "  lattice teach --in runs/ads-small/train --set teach.model=large "
+           "--out runs/teacher\n"
+           "  lattice train FILE --in runs/shards --set train.teacher.store=runs/teacher/store",
+       .work = run_teach,
+       .section = "teach",
+       .in_run = true,
+       .reads = "train"},
       {.name = "evaluate",
        .what = "Measures trained models by task, domain and window, with intervals",
        .examples = "  lattice evaluate examples/adult/lattice.yaml --in runs/adult/train",
@@ -93,7 +103,6 @@ const std::vector<Verb>& verbs() {
        .options = {{"profile", "What was measured of blocks, links and tables (JSON)"},
                    {"memory", "Of one rank: 80GB, 64GiB"},
                    {"out", "Where the plan goes (default: nowhere)"}}},
-#ifdef WEFT_TEACHER_STORE
       {.name = "store",
        .what = "Looks into a teacher's store, asks it for a pair, drops what is too old",
        .examples = "  lattice store inspect runs/teacher\n"
@@ -106,7 +115,6 @@ const std::vector<Verb>& verbs() {
        .options = {{"user", "Whose entry: a whole number"},
                    {"item", "Of which item: a whole number"},
                    {"as-of", "The event's moment (default: now)"}}},
-#endif
       {.name = "doctor",
        .what = "Checks this machine and changes nothing",
        .examples = "  lattice doctor",

@@ -76,6 +76,7 @@ Result<Outcome> run_run(const StepOptions& options);
 Result<Outcome> run_select(const StepOptions& options);
 Result<Outcome> run_sketch(const StepOptions& options);
 Result<Outcome> run_store(const StepOptions& options);
+Result<Outcome> run_teach(const StepOptions& options);
 Result<Outcome> run_train(const StepOptions& options);
 Result<Outcome> run_world(const StepOptions& options);
 Result<Outcome> run_zip(const StepOptions& options);

@@ -58,8 +58,7 @@ bool AsyncEngine::advance(Cluster& cluster, uint64_t now) {
 }
 
 void submit_after(Cluster& cluster, std::unique_ptr<AsyncOperation> operation, uint64_t typical) {
-  cluster.async.submit(std::move(operation),
-                       cluster.clock + cluster.grid->latency(cluster, typical));
+  cluster.async.submit(std::move(operation), cluster.clock + cluster.schedule.latency(typical));
 }
 
 }  // namespace weft::emulator

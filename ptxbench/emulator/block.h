@@ -12,6 +12,7 @@
 
 #include "ptxbench/emulator/async_engine.h"
 #include "ptxbench/emulator/code.h"
+#include "ptxbench/emulator/schedule.h"
 #include "ptxbench/emulator/warp.h"
 
 namespace weft::emulator {
@@ -65,6 +66,7 @@ struct Cluster {
   uint64_t spin_hints = 0;
   std::vector<std::unique_ptr<Block>> blocks;  // by rank
   AsyncEngine async;
+  Schedule schedule;
   uint64_t clock = 0;          // warp instructions run in this cluster: the time of async work
   uint64_t barrier_phase = 0;  // barrier.cluster phases completed; arrivals are in the warps
   uint32_t live_threads() const;

@@ -48,9 +48,6 @@ struct GridRun {
   void print(std::string_view text);
   // Keeps the first fault and tells all workers to stop.
   void record(Fault fault);
-  // A latency for asynchronous work, in cluster clock ticks: fixed without a seed, else drawn from
-  // it.
-  uint64_t latency(Cluster& of, uint64_t typical) const;
 };
 
 }  // namespace weft::emulator

@@ -95,16 +95,6 @@ void GridRun::print(std::string_view text) {
   }
 }
 
-uint64_t GridRun::latency(Cluster& of, uint64_t typical) const {
-  if (schedule_seed == 0) return typical;
-  // Anywhere from at once to four times the typical: splitmix64 of the moment.
-  uint64_t z = schedule_seed * 0x9e3779b97f4a7c15ull + of.clock * 0xd1b54a32d192ed03ull +
-               of.blocks.front()->index.x;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return (z ^ (z >> 31)) % (typical * 4 + 1);
-}
-
 Machine::Machine(const DeviceModel& model, Options options) : state_(std::make_unique<State>()) {
   state_->model = &model;
   state_->options = options;

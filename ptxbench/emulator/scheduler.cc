@@ -11,20 +11,12 @@ namespace weft::emulator {
 
 namespace {
 
-// Ops that one warp runs before the next one's turn. Long turns keep the warp's registers in the
-// cache; synchronisation ends most turns much earlier.
-constexpr uint64_t kTurn = 4096;
 // A cluster that has run this long and polls memory may wait for one that has not begun.
 constexpr uint64_t kPatience = 200'000;
 // Rounds in which nothing but timed-out waits moved, between two looks at whether anything changed.
 constexpr uint64_t kForcedRounds = 64;
-
-uint64_t next_random(uint64_t& state) {  // splitmix64
-  uint64_t z = (state += 0x9e3779b97f4a7c15ull);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
-}
+// With a seed: clusters that trade places, and clusters of a worker that take turns.
+constexpr uint64_t kWindow = 8, kSideBySide = 4;
 
 uint64_t mix(uint64_t hash, uint64_t value) {
   return (hash ^ value) * 0x100000001b3ull + (hash >> 29);
@@ -58,11 +50,7 @@ uint32_t Cluster::live_threads() const {
 }
 
 Worker::Worker(GridRun& grid, uint32_t number, uint32_t workers)
-    : grid_(grid),
-      number_(number),
-      workers_(workers),
-      random_(grid.schedule_seed * 0x2545f4914f6cdd1dull + number),
-      tally_(grid.kernel->program->counter_count) {
+    : grid_(grid), number_(number), workers_(workers), tally_(grid.kernel->program->counter_count) {
   const uint64_t resident = std::max<uint64_t>(1, grid.resident_clusters);
   share_ = std::max<uint64_t>(1, (resident + workers - 1) / workers);
 }
@@ -78,6 +66,7 @@ void Worker::begin(Cluster& cluster, uint64_t number) {
   const uint32_t warps = (threads + kLanes - 1) / kLanes;
   cluster.grid = &grid_;
   cluster.clock = 0;
+  cluster.schedule = Schedule(grid_.schedule_seed, grid_.id, number);
   cluster.barrier_phase = 0;
   cluster.spin_hints = 0;
   cluster.blocks.resize(count);
@@ -116,8 +105,11 @@ void Worker::begin(Cluster& cluster, uint64_t number) {
 }
 
 bool Worker::admit() {
-  const uint64_t number = grid_.next_cluster.fetch_add(1, std::memory_order_relaxed);
-  if (number >= grid_.cluster_count) return false;
+  const uint64_t next = grid_.next_cluster.fetch_add(1, std::memory_order_relaxed);
+  if (next >= grid_.cluster_count) return false;
+  const uint64_t number = cluster_in_turn(grid_.schedule_seed, grid_.id, next,
+                                          std::clamp<uint64_t>(grid_.resident_clusters, 1, kWindow),
+                                          grid_.cluster_count);
   std::unique_ptr<Cluster> cluster;
   if (retired_.empty()) {
     cluster = std::make_unique<Cluster>();
@@ -133,16 +125,21 @@ bool Worker::admit() {
 
 Worker::Turn Worker::turn(Resident& resident) {
   Cluster& cluster = *resident.cluster;
+  Schedule& schedule = cluster.schedule;
   uint64_t total = 0;
-  for (auto& block : cluster.blocks) {
-    const size_t count = block->warps.size();
-    // A seed starts each round at another warp and cuts turns short.
-    const size_t first = grid_.schedule_seed == 0 ? 0 : next_random(random_) % count;
-    for (size_t k = 0; k < count; ++k) {
-      Warp& warp = *block->warps[(first + k) % count];
-      if (warp.finished()) continue;
-      const uint64_t budget = grid_.schedule_seed == 0 ? kTurn : 1 + next_random(random_) % 512;
-      const uint64_t ran = warp.run(budget);
+  const size_t ranks = cluster.blocks.size();
+  const size_t first_rank = schedule.below(ranks);
+  const size_t warps = cluster.blocks.front()->warps.size();
+  schedule.begin_round(ranks * warps);
+  for (size_t b = 0; b < ranks; ++b) {
+    const size_t rank = (first_rank + b) % ranks;
+    auto& block = cluster.blocks[rank];
+    const size_t first = schedule.below(warps);
+    for (size_t k = 0; k < warps; ++k) {
+      const size_t index = (first + k) % warps;
+      Warp& warp = *block->warps[index];
+      if (warp.finished() || schedule.is_held(rank * warps + index)) continue;
+      const uint64_t ran = warp.run(schedule.turn());
       cluster.clock += ran;
       total += ran;
       if (grid_.stop.load(std::memory_order_relaxed)) return Turn::Finished;
@@ -160,7 +157,9 @@ Worker::Turn Worker::turn(Resident& resident) {
     for (auto& block : cluster.blocks) end_tensor_memory(*block);
     return Turn::Finished;
   }
-  if (total != 0) {
+  if (total != 0) return Turn::Ran;
+  if (schedule.is_holding()) {
+    schedule.release();
     return Turn::Ran;
   }
   if (const auto due = cluster.async.next_due()) {
@@ -207,7 +206,9 @@ bool Worker::out_of_time() {
 }
 
 void Worker::run() {
-  const uint64_t at_first = grid_.cooperative ? share_ : 1;
+  Schedule own(grid_.schedule_seed, grid_.id, ~uint64_t{number_});
+  const uint64_t side_by_side = 1 + own.below(std::min(share_, kSideBySide));
+  const uint64_t at_first = grid_.cooperative ? share_ : side_by_side;
   while (residents_.size() < at_first && admit()) {
   }
   uint64_t rounds = 0;
@@ -220,7 +221,7 @@ void Worker::run() {
         retired_.push_back(std::move(residents_[i].cluster));
         residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(i));
         ran = true;
-        if (residents_.empty()) admit();
+        if (residents_.size() < side_by_side) admit();
         continue;
       }
       if (turn_result == Turn::Ran) ran = true;

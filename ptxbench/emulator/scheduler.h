@@ -36,7 +36,6 @@ class Worker {
   GridRun& grid_;
   uint32_t number_, workers_;
   uint64_t share_ = 1;  // clusters this worker may hold at once
-  uint64_t random_;
   Tally tally_;
   std::vector<Resident> residents_;
   std::vector<std::unique_ptr<Cluster>> retired_;  // kept for their memory

@@ -83,7 +83,7 @@ Block* pair_of(Block& block) {
 
 uint64_t tensor_core_due(Cluster& cluster, TensorMemory& first, TensorMemory* second) {
   uint64_t due =
-      std::max(first.last_due, cluster.clock + cluster.grid->latency(cluster, kTensorCoreLatency));
+      std::max(first.last_due, cluster.clock + cluster.schedule.latency(kTensorCoreLatency));
   if (second != nullptr) due = std::max(due, second->last_due);
   first.last_due = due;
   if (second != nullptr) second->last_due = due;

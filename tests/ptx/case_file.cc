@@ -203,6 +203,8 @@ Result<Done> parse_line(std::istringstream& words, CaseFile& file) {
     rest_of(words);
   else if (keyword == "only")
     file.only_emulator = true;
+  else if (keyword == "order")
+    file.only_plain_order = true;
   else if (keyword == "device")
     words >> file.device;
   else if (keyword == "launch")

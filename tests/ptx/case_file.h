@@ -47,6 +47,7 @@ struct CaseFile {
   std::string title;
   emulator::Extent grid, block, cluster;
   uint32_t shared = 0;
+  bool only_plain_order = false;  // a schedule may hide what is wrong
   std::string device = "h100";
   std::vector<Item> items;  // in the order of the header
   std::optional<std::string> fault_kind, fault_text;

@@ -69,12 +69,21 @@ Outcome run_settle(Warp& warp, const Op&, LaneMask) {
   return finish(warp, group, group.issued(warp.index % 4));
 }
 
+// A schedule may have the tensor cores carry out at once what all members have issued.
+Outcome carry_out_early(Warp& warp, Warpgroup& group) {
+  if (!warp.block->cluster->schedule.is_early()) return Outcome::Next;
+  uint64_t count = group.issued(0);
+  for (int member = 1; member < 4; ++member) count = std::min(count, group.issued(member));
+  if (count <= group.executed) return Outcome::Next;
+  return execute_wgmma(*warp.block, warp.index / 4, count) ? Outcome::Next : Outcome::Fault;
+}
+
 Outcome run_commit_group(Warp& warp, const Op& op, LaneMask exec) {
   if (const auto outcome = not_together(warp, op, exec)) return *outcome;
   Warpgroup& group = warpgroup_of(warp);
   const int member = warp.index % 4;
   group.members[member].group_ends.push_back(group.issued(member));
-  return Outcome::Next;
+  return carry_out_early(warp, group);
 }
 
 // immediate: groups that may stay in flight.

@@ -2,14 +2,17 @@
 
 // ptxbench emulate: runs any program that was linked against the shared CUDA runtime, with the
 // emulated libraries first on its library path.
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "apps/ptxbench/console.h"
+#include "apps/ptxbench/schedule_seeds.h"
 #include "apps/ptxbench/verbs.h"
 #include "base/json.h"
 #include "base/subprocess.h"
@@ -23,6 +26,8 @@ struct Options {
   std::vector<std::string> command;
   std::string report, device = "h100";
   uint64_t schedule_seed = 0;
+  std::optional<std::string> schedule_seeds;
+  bool json = false;
   unsigned workers = 0;
   double max_seconds = 0;
 };
@@ -30,6 +35,31 @@ struct Options {
 std::string library_path(const std::string& emulated) {
   const char* before = std::getenv("LD_LIBRARY_PATH");
   return before == nullptr || *before == '\0' ? emulated : emulated + ":" + before;
+}
+
+// One argument as a shell reads it.
+std::string quoted(const std::string& argument) {
+  const bool plain = !argument.empty() && argument.find_first_not_of(
+                                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
+                                              "XYZ0123456789_-+=./:,@%") == std::string::npos;
+  if (plain) return argument;
+  std::string text = "'";
+  for (const char c : argument) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+// The command line that runs the program again, with {} for the seed.
+std::string repeat_line(const Options& options) {
+  std::string line = fmt::format("ptxbench emulate --schedule-seed {{}} --workers {} --device {}",
+                                 std::max(options.workers, 1u), options.device);
+  if (options.max_seconds > 0) line += fmt::format(" --max-seconds {}", options.max_seconds);
+  line += " --";
+  for (const std::string& argument : options.command) {
+    line += ' ';
+    for (const char c : quoted(argument))
+      line += c == '{' || c == '}' ? std::string(2, c) : std::string(1, c);
+  }
+  return line;
 }
 
 // True when the report says that the emulator saw a fault.
@@ -67,6 +97,20 @@ int emulate(const Options& options) {
     command.extra_environment.emplace_back("WEFT_EMULATE_MAX_SECONDS",
                                            fmt::format("{}", options.max_seconds));
   }
+  if (options.schedule_seeds) {
+    const Result<SeedRange> seeds = parse_seeds(*options.schedule_seeds);
+    if (!seeds.ok()) return fail(seeds.error(), kUsage);
+    command.streams = Streams::Captured;
+    command.kept_output_bytes = 1 << 16;
+    // Blocks of several workers meet in global memory in an order that nobody can repeat.
+    if (options.workers == 0) command.extra_environment.emplace_back("WEFT_EMULATE_WORKERS", "1");
+    command.extra_environment.emplace_back("WEFT_EMULATE_HOST_READS", "1");
+    return search_seeds({.seeds = *seeds,
+                         .command = std::move(command),
+                         .report = report,
+                         .repeat = repeat_line(options),
+                         .json = options.json});
+  }
   std::fflush(stdout);
   const Result<ProcessOutcome> ran = run(command);
   if (!ran.ok()) return fail(ran.error(), kEnvironment);
@@ -91,11 +135,19 @@ void add_emulate(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  ptxbench emulate -- ./vector_add\n"
       "  ptxbench emulate --report ran.json --schedule-seed 7 -- ./gemm 512 512 512\n"
+      "  ptxbench emulate --schedule-seeds 1..50 -- ./gemm 512 512 512\n"
       "  ptxbench emulate --device h200 --max-seconds 60 -- ./attention");
   verb->add_option("--report", options->report,
                    "Write what executed to this file (weft.emulate.report.v1)");
   verb->add_option("--schedule-seed", options->schedule_seed,
                    "Perturb warp order and completion times; 0 is the plain order");
+  CLI::Option* seeds = verb->add_option(
+      "--schedule-seeds", options->schedule_seeds,
+      "Run once for each seed, like 1..50, and say which first gives another result: other bytes "
+      "in a copy to the host, or in managed or pinned memory after a launch, another exit code or "
+      "fault. Exit code: 0 all ended well and alike, 1 not");
+  verb->add_flag("--json", options->json, "Print what --schedule-seeds found as JSON")
+      ->needs(seeds);
   verb->add_option("--device", options->device, "Device to emulate")
       ->check(CLI::IsMember({"h100", "h200", "b200"}));
   verb->add_option("--workers", options->workers, "Host threads (default: one per core)");

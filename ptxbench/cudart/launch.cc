@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "ptxbench/cudart/host_reads.h"
 #include "ptxbench/cudart/process.h"
 #include "ptxbench/cudart/recorder.h"
 
@@ -195,6 +196,7 @@ Status run_launch(const PreparedLaunch& launch) {
     complain_once(format(outcome.error()));
     return Status::LaunchOutOfResources;
   }
+  see_shared_memory();
   if (*outcome) break_context(**outcome);
   return Status::Success;
 }

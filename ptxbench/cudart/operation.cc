@@ -8,6 +8,7 @@
 
 #include "ptxbench/cudart/array.h"
 #include "ptxbench/cudart/graph.h"
+#include "ptxbench/cudart/host_reads.h"
 #include "ptxbench/cudart/memory.h"
 #include "ptxbench/cudart/process.h"
 #include "ptxbench/cudart/recorder.h"
@@ -90,12 +91,15 @@ Status run(const CopyOperation& operation) {
   EXPECT_SUCCESS(resolve(copy, source, target, width));
   if (width == 0 || copy.extent.height == 0 || copy.extent.depth == 0) return Status::Success;
   if (copy.target_array != nullptr) note_unrepeatable("a copy into an array");
-  note_copy({target.first, target.pitch, target.slice}, {source.first, source.pitch, source.slice},
-            {width, copy.extent.height, copy.extent.depth});
+  const RowRange to{target.first, target.pitch, target.slice};
+  const RowRange from{source.first, source.pitch, source.slice};
+  const RowCount count{width, copy.extent.height, copy.extent.depth};
+  note_copy(to, from, count);
   for (size_t z = 0; z < copy.extent.depth; ++z)
     for (size_t y = 0; y < copy.extent.height; ++y)
       std::memmove(target.first + z * target.slice + y * target.pitch,
                    source.first + z * source.slice + y * source.pitch, width);
+  see_copy(to, from, count);
   return Status::Success;
 }
 

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "ptxbench/cudart/host_reads.h"
 #include "ptxbench/cudart/module.h"
 #include "ptxbench/cudart/process.h"
 #include "ptxbench/emulator/report_rows.h"
@@ -81,10 +82,11 @@ void write_report() {
                        {"launches", row.runs.launches},
                        {"instructions", std::move(row.instructions)},
                        {"seconds", row.runs.seconds}});
-  const Json report = {{"schema", "weft.emulate.report.v1"},
-                       {"device", model().key},
-                       {"kernels", std::move(kernels)},
-                       {"fault", std::move(fault)}};
+  Json report = {{"schema", "weft.emulate.report.v1"},
+                 {"device", model().key},
+                 {"kernels", std::move(kernels)},
+                 {"fault", std::move(fault)}};
+  if (Json reads = host_reads(); !reads.is_null()) report["host_reads"] = std::move(reads);
   // Names come from the program and need not be UTF-8.
   const std::string text = report.dump(1, ' ', false, Json::error_handler_t::replace);
   const std::string partial = std::string(path) + ".partial";

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/ptxbench/console.h"
+#include "apps/ptxbench/support.h"
 #include "apps/ptxbench/verbs.h"
 #include "base/temporary_directory.h"
 #include "base/text_file.h"
@@ -24,11 +25,13 @@ namespace {
 struct Options {
   std::string kernel, source_root;
   bool json = false;
+  bool support = false;
 };
 
 struct Inspection {
   judge::StaticUse use;
   std::vector<std::string> compiler_notes;
+  std::string ptx;
 };
 
 // Exit codes differ by what went wrong, so the error comes with one.
@@ -57,6 +60,8 @@ std::optional<Problem> inspect_file(const Options& options, Inspection& inspecti
     inspection.compiler_notes = built->notes;
     ptx = built->ptx;
   }
+  inspection.ptx = ptx;
+  if (options.support) return std::nullopt;
   Result<judge::StaticUse> use = judge::static_use(ptx, options.kernel);
   if (!use.ok()) return Problem{std::move(use).error(), kFailed};
   inspection.use = std::move(use).value();
@@ -94,6 +99,7 @@ int inspect(const Options& options) {
   Inspection inspection;
   if (const std::optional<Problem> problem = inspect_file(options, inspection))
     return fail(problem->error, problem->exit_code);
+  if (options.support) return inspect_support(inspection.ptx, options.kernel, options.json);
   if (options.json) {
     print_json(to_json(options, inspection));
     return kPassed;
@@ -123,10 +129,13 @@ void add_inspect(CLI::App& app, int& exit_code) {
       app.add_subcommand("inspect", "Shows the architecture's instructions in a kernel, by line");
   verb->footer(
       "Examples:\n  ptxbench inspect kernels/hopper/gemm_wgmma.cu\n  ptxbench inspect kernel.ptx "
-      "--json");
+      "--json\n  ptxbench inspect --support kernel.ptx");
   verb->add_option("kernel", options->kernel, "A .cu or .ptx file")->required();
   verb->add_option("--source-root", options->source_root,
                    "Folder that the kernel may include from (default: the parent of its own)");
+  verb->add_flag("--support", options->support,
+                 "Instead, list every instruction that the emulator does not execute; exit code 1 "
+                 "when there is one");
   verb->add_flag("--json", options->json, "Print JSON");
   verb->callback([options, &exit_code] { exit_code = inspect(*options); });
 }

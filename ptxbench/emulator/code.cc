@@ -91,6 +91,14 @@ std::vector<InstructionCount> ProgramImage::counts() const {
   return list;
 }
 
+std::vector<UnsupportedInstruction> ProgramImage::unsupported() const {
+  std::vector<UnsupportedInstruction> all;
+  for (const auto& code : functions)
+    for (const auto& [instruction, what] : code->unsupported)
+      all.push_back({instruction, code->name, what});
+  return all;
+}
+
 void ProgramImage::reset_counts() {
   for (auto& value : warps_) value = 0;
   for (auto& value : lanes_) value = 0;

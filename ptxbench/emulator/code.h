@@ -58,6 +58,8 @@ struct FunctionCode {
   std::string name;
   std::vector<Op> ops;
   std::vector<const ptx::Instruction*> instructions;
+  // Those without a meaning, with what is missing.
+  std::vector<std::pair<const ptx::Instruction*, std::string>> unsupported;
   // The op that counts for an instruction is the first that comes from it.
   std::vector<uint32_t> counting_op;  // by instruction
   uint32_t register_bytes = 0;        // all slots of one warp
@@ -119,6 +121,7 @@ class ProgramImage final : public Program {
   std::optional<Symbol> find_variable(std::string_view name) const override;
   std::vector<InstructionCount> counts() const override;
   void reset_counts() override;
+  std::vector<UnsupportedInstruction> unsupported() const override;
 
   // Adds what one worker counted; called once per launch and worker.
   void add_counts(const Tally& tally);

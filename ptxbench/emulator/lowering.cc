@@ -133,6 +133,7 @@ Outcome unsupported_instruction(Warp& w, const Op& op, LaneMask exec) {
 Result<Done> Lowering::unsupported(std::string what) {
   auto text = std::make_unique<UnsupportedText>();
   text->what = std::move(what);
+  code_.unsupported.emplace_back(current_, text->what);
   const Extra* kept = keep(std::move(text));
   emit(unsupported_instruction).extra = kept;
   return Done{};

@@ -49,6 +49,12 @@ struct InstructionCount {
   std::optional<uint64_t> operations;
 };
 
+// One that has no meaning here: reaching it is a fault.
+struct UnsupportedInstruction {
+  const ptx::Instruction* instruction = nullptr;
+  std::string function, what;
+};
+
 class Kernel;   // an entry function, prepared
 class Program;  // a loaded module
 
@@ -117,6 +123,8 @@ class Program {
   // Every instruction of every function with a body, in order of the module.
   virtual std::vector<InstructionCount> counts() const = 0;
   virtual void reset_counts() = 0;
+  // In order of the module.
+  virtual std::vector<UnsupportedInstruction> unsupported() const = 0;
 };
 
 const KernelInfo& info(const Kernel& kernel);

@@ -217,5 +217,46 @@ TEST_F(MachineTest, RefusesABlockThatIsTooLarge) {
   EXPECT_NE(result.error().message().find("2048 x 1 x 1"), std::string::npos);
 }
 
+// st.async.mmio reaches devices on the bus, which the machine does not have.
+constexpr const char* kWithoutMeaning =
+    ".version 8.7\n.target sm_100\n.address_size 64\n"
+    ".visible .entry kernel(.param .u64 out, .param .u32 reach)\n{\n"
+    ".reg .pred %p<2>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<2>;\n"
+    "ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [reach];\nsetp.ne.u32 %p1, %r1, 0;\n"
+    "@%p1 st.async.mmio.release.gpu.global.u32 [%rd1], %r1;\n"
+    "mov.u32 %r2, 7;\nst.global.u32 [%rd1], %r2;\nret;\n}\n";
+
+TEST(UnsupportedInstructions, AreListedWithTheirLines) {
+  Machine machine(*find_device_model("b200"), Options{});
+  const auto module = ptx::parse(kWithoutMeaning, "test.ptx");
+  ASSERT_TRUE(module.ok()) << format(module.error());
+  const auto program = machine.load(*module);
+  ASSERT_TRUE(program.ok()) << format(program.error());
+  const auto all = (*program)->unsupported();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].instruction->position.line, 12u);
+  EXPECT_EQ(all[0].function, "kernel");
+}
+
+TEST(UnsupportedInstructions, StopOnlyWhenReached) {
+  Machine machine(*find_device_model("b200"), Options{});
+  const auto module = ptx::parse(kWithoutMeaning, "test.ptx");
+  ASSERT_TRUE(module.ok()) << format(module.error());
+  const auto program = machine.load(*module);
+  ASSERT_TRUE(program.ok()) << format(program.error());
+  for (const uint64_t reach : {0, 1}) {
+    const uint64_t out = machine.memory().allocate(4);
+    const uint64_t parameters[2] = {out, reach};
+    const auto ran = machine.run({.kernel = (*program)->find_kernel("kernel"),
+                                  .parameters = std::as_bytes(std::span(parameters))});
+    ASSERT_TRUE(ran.ok()) << format(ran.error());
+    ASSERT_EQ(ran->has_value(), reach == 1);
+    if (reach == 1)
+      EXPECT_EQ((*ran)->kind, FaultKind::Unsupported);
+    else
+      EXPECT_EQ(*reinterpret_cast<const uint32_t*>(out), 7u);
+  }
+}
+
 }  // namespace
 }  // namespace weft::emulator

@@ -163,5 +163,41 @@ TEST(Doctor, ReportsInBothForms) {
   EXPECT_TRUE(ptxbench({"doctor", "--json"}).json()["checks"].is_array());
 }
 
+constexpr const char* kWithoutMeaning =
+    ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
+    ".reg .b64 %d;\nld.param.u64 %d, [out];\n"
+    "st.async.mmio.release.gpu.global.u32 [%d], 1;\n"
+    "st.async.mmio.release.sys.global.u32 [%d], 2;\nret;\n}\n";
+
+TEST(Usage, SupportListsWhatTheEmulatorDoesNotExecute) {
+  const TemporaryDirectory folder = TemporaryDirectory::create("usage_test").value();
+  const std::string file = folder.file("k.ptx");
+  ASSERT_TRUE(write_file(file, kWithoutMeaning).ok());
+  const Ran told = ptxbench({"inspect", "--support", file});
+  EXPECT_EQ(told.exit_code, 1) << told.errors;
+  EXPECT_TRUE(contains(told.output, "st.async.mmio.release.gpu.global.u32")) << told.output;
+  EXPECT_TRUE(contains(told.output, "2 instructions have no meaning")) << told.output;
+  const Json report = ptxbench({"inspect", "--support", "--json", file}).json();
+  EXPECT_FALSE(report["executes"].get<bool>());
+  ASSERT_EQ(report["unsupported"].size(), 2u);
+  EXPECT_EQ(report["unsupported"][0]["ptx_line"], 8);
+  EXPECT_EQ(report["unsupported"][1]["ptx_line"], 9);
+  EXPECT_EQ(report["unsupported"][1]["function"], "k");
+}
+
+TEST(Usage, SupportIsFineWithWhatExecutesAndTellsWhatIsNoPtx) {
+  EXPECT_EQ(ptxbench({"inspect", "--support", candidate("product.ptx")}).exit_code, 0);
+  const TemporaryDirectory folder = TemporaryDirectory::create("usage_test").value();
+  const std::string file = folder.file("k.ptx");
+  ASSERT_TRUE(write_file(file,
+                         ".version 8.0\n.target sm_90\n.address_size 64\n"
+                         ".visible .entry k()\n{\nfoo.u32 %r1;\n}\n")
+                  .ok());
+  const Ran ran = ptxbench({"inspect", "--support", "--json", file});
+  EXPECT_EQ(ran.exit_code, 1);
+  ASSERT_EQ(ran.json()["refused"].size(), 1u) << ran.output;
+  EXPECT_EQ(ran.json()["refused"][0]["ptx_line"], 6);
+}
+
 }  // namespace
 }  // namespace weft::judge_test

@@ -242,6 +242,19 @@ RowPart row_part(const TensorBox& box) {
                   : bytes_of(box.map, static_cast<uint64_t>(int64_t{box.start[0]} + inside.first))};
 }
 
+// Between sixteen elements side by side and sixteen in the front of 16 bytes.
+void pad_row(const TensorBox& box, const std::byte* dense, std::byte* padded) {
+  const uint32_t group = 2 * element_bits(box.map.element);  // bytes
+  std::memset(padded, 0, box.shared_row_bytes);
+  for (uint32_t g = 0; g < box.shared_row_bytes / kChunk; ++g)
+    std::memcpy(padded + g * kChunk, dense + g * group, group);
+}
+void unpad_row(const TensorBox& box, std::byte* row) {
+  const uint32_t group = 2 * element_bits(box.map.element);
+  for (uint32_t g = 1; g < box.shared_row_bytes / kChunk; ++g)
+    std::memmove(row + g * group, row + g * kChunk, group);
+}
+
 std::string_view element_name(TensorElement element) {
   constexpr std::string_view kNames[] = {
       "u8",  "u16",  "u32",       "s32",  "u64",        "s64",   "f16",       "f32",
@@ -289,13 +302,18 @@ std::optional<std::string> shape_box(TensorBox& box) {
     box.rows = 4;
   }
   box.row_bytes = static_cast<uint32_t>(bytes_of(map, box.counts[0]));
-  if (box.row_bytes % kChunk != 0)
-    return fmt::format("inner extent of the box is not a multiple of 16 bytes: {}", box.row_bytes);
+  box.shared_row_bytes = is_padded(map.element) ? box.counts[0] : box.row_bytes;
+  if (box.shared_row_bytes % kChunk != 0)
+    return fmt::format("inner extent of the box is not a multiple of 16 bytes: {}",
+                       box.shared_row_bytes);
   const uint32_t span = swizzle_bytes(map.swizzle);
-  if (span != 0 && box.row_bytes > span)
+  if (span != 0 && box.shared_row_bytes > span)
     return fmt::format("inner extent of the box exceeds the {}-byte swizzle: {} bytes", span,
-                       box.row_bytes);
-  box.pitch = span != 0 ? span : box.row_bytes;
+                       box.shared_row_bytes);
+  if (is_padded(map.element) && box.start[0] % 128 != 0)
+    return fmt::format("{} begins at a multiple of 128 along dimension 0, not at {}",
+                       element_name(map.element), box.start[0]);
+  box.pitch = span != 0 ? span : box.shared_row_bytes;
   return std::nullopt;
 }
 
@@ -342,6 +360,8 @@ void load_box(const TensorBox& box, const std::byte* tensor, std::byte* shared, 
   const bool whole_rows = part.first == 0 && part.end == box.row_bytes;
   alignas(64) std::byte outside[kMaxRowBytes];
   alignas(64) std::byte buffer[kMaxRowBytes];
+  alignas(64) std::byte padded[kMaxRowBytes];
+  const bool pads = is_padded(box.map.element);
   fill_row(box.map, outside, box.row_bytes);
   each_row(box, [&](uint32_t number, bool inside, uint64_t offset) {
     const std::byte* row = outside;
@@ -356,7 +376,12 @@ void load_box(const TensorBox& box, const std::byte* tensor, std::byte* shared, 
       std::memcpy(buffer + part.first, tensor + offset + part.offset, part.end - part.first);
       row = buffer;
     }
-    move_row<Direction::ToShared>(pattern, row, shared, address, number * box.pitch, box.row_bytes);
+    if (pads) {
+      pad_row(box, row, padded);
+      row = padded;
+    }
+    move_row<Direction::ToShared>(pattern, row, shared, address, number * box.pitch,
+                                  box.shared_row_bytes);
   });
 }
 
@@ -365,15 +390,17 @@ void store_box(const TensorBox& box, std::byte* tensor, const std::byte* shared,
   const Pattern pattern = pattern_of(box.map.swizzle);
   const RowPart part = row_part(box);
   if (part.first == part.end) return;
-  const bool direct = combine == nullptr && part.first == 0 && part.end == box.row_bytes;
+  const bool pads = is_padded(box.map.element);
+  const bool direct = combine == nullptr && !pads && part.first == 0 && part.end == box.row_bytes;
   alignas(64) std::byte buffer[kMaxRowBytes];
   each_row(box, [&](uint32_t number, bool inside, uint64_t offset) {
     if (!inside) return;
     std::byte* to = tensor + offset + part.offset;
     std::byte* row = direct ? to : buffer;
     move_row<Direction::FromShared>(pattern, row, shared, address, number * box.pitch,
-                                    box.row_bytes);
+                                    box.shared_row_bytes);
     if (direct) return;
+    if (pads) unpad_row(box, buffer);
     if (combine != nullptr)
       combine(to, buffer + part.first, part.end - part.first);
     else

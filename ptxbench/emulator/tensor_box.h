@@ -29,6 +29,7 @@ struct TensorBox {
   // Filled by shape_box.
   std::array<uint32_t, 5> counts{};  // elements moved along each dimension
   uint32_t row_bytes = 0;            // of data in one row
+  uint32_t shared_row_bytes = 0;     // with what pads its elements in shared memory
   uint32_t pitch = 0;                // bytes from one row to the next in shared memory
   uint32_t rows = 0;
 

@@ -264,5 +264,49 @@ TEST(TensorBox, RefusesShapesThatTheHardwareRefuses) {
   EXPECT_TRUE(shape_box(stride).has_value());
 }
 
+// The CUDA Driver API manual, CUtensorMapDataType: sixteen packed elements of 4 (6) bits become the
+// first 8 (12) bytes of 16 in shared memory. What completes is what was read (CUTLASS announces as
+// many bytes for such tiles).
+TEST(PaddedElements, StandApartInSharedMemory) {
+  for (const auto& [element, group] :
+       {std::pair{TensorElement::U4x16Align16, 8u}, {TensorElement::U6x16Align16, 12u}})
+    for (const TensorSwizzle swizzle : {TensorSwizzle::None, TensorSwizzle::Bytes128}) {
+      TensorBox box;
+      box.map.global_address = 4096;
+      box.map.element = element;
+      box.map.swizzle = swizzle;
+      box.map.rank = 2;
+      box.map.last_index[0] = 255;
+      box.map.last_index[1] = 8;
+      box.map.box[0] = 128;
+      box.map.box[1] = 9;
+      box.map.element_strides[0] = box.map.element_strides[1] = 1;
+      box.map.strides[0] = 16 * group;
+      box.start = {128, 0};
+      const auto problem = shape_box(box);
+      ASSERT_FALSE(problem.has_value()) << *problem;
+      EXPECT_EQ(box.bytes(), 9 * 8 * group);
+      EXPECT_EQ(box.shared_bytes(), 9u * 128);
+      std::vector<std::byte> tensor(9 * 16 * group);
+      for (size_t i = 0; i < tensor.size(); ++i) tensor[i] = static_cast<std::byte>(i * 7 + 1);
+      std::vector<std::byte> shared(box.shared_bytes());
+      load_box(box, tensor.data(), shared.data(), 0);
+      for (uint32_t row = 0; row < 9; ++row)
+        for (uint32_t g = 0; g < 8; ++g)
+          for (uint32_t k = 0; k < group; ++k) {
+            const uint32_t twist = swizzle == TensorSwizzle::None ? 0 : row % 8;
+            ASSERT_EQ(shared[row * 128 + (g ^ twist) * 16 + k],
+                      tensor[row * 16 * group + (8 + g) * group + k])
+                << "row " << row << ", group " << g << ", byte " << k;
+          }
+      std::vector<std::byte> back(tensor.size());
+      store_box(box, back.data(), shared.data(), 0, nullptr);
+      for (size_t row = 0; row < 9; ++row)
+        for (size_t k = 0; k < 16 * group; ++k)
+          ASSERT_EQ(back[row * 16 * group + k],
+                    k < 8 * group ? std::byte{0} : tensor[row * 16 * group + k]);
+    }
+}
+
 }  // namespace
 }  // namespace weft::emulator

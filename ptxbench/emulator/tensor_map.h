@@ -101,6 +101,12 @@ constexpr uint32_t element_bits(TensorElement element) {
   }
 }
 
+// b4x16_p64 and b6x16_p32: sixteen elements lie side by side in global memory, and at the front of
+// 16 bytes in shared memory.
+constexpr bool is_padded(TensorElement element) {
+  return element == TensorElement::U4x16Align16 || element == TensorElement::U6x16Align16;
+}
+
 // Bytes of the pattern that a swizzle repeats over one row of the box; 0 without swizzle.
 constexpr uint32_t swizzle_bytes(TensorSwizzle swizzle) {
   switch (swizzle) {

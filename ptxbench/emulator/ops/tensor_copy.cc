@@ -121,13 +121,10 @@ bool read_box(Warp& warp, const Op& op, int lane, const TensorForm& form, Tensor
   if (map.rank != form.rank)
     return refuse(warp, op, lane,
                   fmt::format("{}-d copy through a {}-d tensor map", form.rank, map.rank), map);
-  const bool padded =
-      map.element == TensorElement::U4x16Align16 || map.element == TensorElement::U6x16Align16;
-  if (map.interleave != TensorInterleave::None || padded) {
+  if (map.interleave != TensorInterleave::None) {
     warp.fault(op, lane, FaultKind::Unsupported,
-               "tensor copies with an interleaved layout or padded sub-byte elements are not "
-               "emulated",
-               0, {describe_tensor(map)});
+               "tensor copies with an interleaved layout are not emulated", 0,
+               {describe_tensor(map)});
     return false;
   }
   box.four_rows = form.four_rows;

@@ -142,10 +142,10 @@ constexpr Row kRows[] = {
      .since = 86, .target = "sm_100a sm_101a sm_103a", .status = Executes, .family = Tcgen05},
     {.syntax = "tcgen05.mma.ws.sp.cta_group::1.kind::f16|kind::tf32|"
                "kind::f8f6f4{.<collector_b>}  [d], a, b, [metadata], idesc, enable{, zero_mask}",
-     .since = 86, .target = "sm_100a sm_101a sm_103a", .family = Tcgen05},
+     .since = 86, .target = "sm_100a sm_101a sm_103a", .status = Executes, .family = Tcgen05},
     {.syntax = "tcgen05.mma.ws.sp.cta_group::1.kind::i8{.<collector_b>}  [d], a, b, [metadata], "
                "idesc, enable{, zero_mask}",
-     .since = 86, .target = "sm_100a sm_101a", .family = Tcgen05},
+     .since = 86, .target = "sm_100a sm_101a", .status = Executes, .family = Tcgen05},
     {.syntax = "tcgen05.mma.sp.<group>.kind::f16|kind::tf32|kind::f8f6f4"
                "{.collector::a::fill|collector::a::use|collector::a::lastuse|"
                "collector::a::discard}  [d], [a], b, [metadata], idesc{, disable}, "
@@ -173,10 +173,10 @@ constexpr Row kRows[] = {
     {.syntax = "tcgen05.mma.ws.sp.cta_group::1.kind::f16|kind::tf32|"
                "kind::f8f6f4{.<collector_b>}  [d], [a], b, [metadata], idesc, enable{, "
                "zero_mask}",
-     .since = 86, .target = "sm_100a sm_101a sm_103a", .family = Tcgen05},
+     .since = 86, .target = "sm_100a sm_101a sm_103a", .status = Executes, .family = Tcgen05},
     {.syntax = "tcgen05.mma.ws.sp.cta_group::1.kind::i8{.<collector_b>}  [d], [a], b, "
                "[metadata], idesc, enable{, zero_mask}",
-     .since = 86, .target = "sm_100a sm_101a", .family = Tcgen05},
+     .since = 86, .target = "sm_100a sm_101a", .status = Executes, .family = Tcgen05},
 };
 // clang-format on
 

@@ -70,6 +70,11 @@ std::string operand_text(const isa::Form& form, std::size_t place,
   std::string one = register_of(type, number);
   if (name == "p" || name == "q" || name == "enable" || name == "scale_d") one = "%p1";
   if (name == "policy" || name == "descriptor" || name == "state") one = "%rd1";
+  // Products of tensor memory take descriptors of what lies in shared memory.
+  if (form.opcode == "tcgen05" && (name == "a" || name == "b")) one = "%rd1";
+  // Wide products are twice as wide as their factors, and so is what is added.
+  if (contains(modifiers, "wide") && (place == 0 || name == "c"))
+    one = isa::bits(type) == 16 ? "%r1" : "%rd1";
   if (name == "size" || name == "n" || name == "table" || name == "columns") one = "16";
   if (name == "targets" || name == "target") one = "L1";
   int width = 1;

@@ -32,9 +32,17 @@ inline constexpr NarrowFormat kE2m1Format = {2, 1, 1, 0x07, 0, 0};
 enum class NarrowRounding : uint8_t { Nearest, Zero, Down, Up, NearestAway };
 enum class Overflow : uint8_t { Infinity, Finite };  // Finite: .satfinite
 
-// The pattern of `value` in the format, sign bit included.
-constexpr uint32_t encode(const NarrowFormat& format, double value, NarrowRounding rounding,
-                          Overflow overflow) {
+// The bits of a mantissa that do not fit, `dropped` of them, and what is kept.
+struct DroppedBits {
+  uint64_t kept, rest;
+  int dropped;
+};
+
+// The pattern of `value` in the format, sign bit included. `rounds_up(DroppedBits, negative)` says
+// whether the magnitude grows.
+template <typename RoundsUp>
+constexpr uint32_t encode_by(const NarrowFormat& format, double value, Overflow overflow,
+                             bool keeps_finite, const RoundsUp& rounds_up) {
   const uint64_t bits = bits_of(value);
   const uint32_t sign = static_cast<uint32_t>(bits >> 63)
                         << (format.exponent_bits + format.mantissa_bits);
@@ -47,40 +55,55 @@ constexpr uint32_t encode(const NarrowFormat& format, double value, NarrowRoundi
       (magnitude & ((uint64_t{1} << 52) - 1)) | (exponent > -1023 ? uint64_t{1} << 52 : 0);
   const int least = 1 - format.bias;
   // Bits to drop: down to the format's mantissa, and more below its smallest normal number.
-  const int drop = std::min(52 - format.mantissa_bits + std::max(least - exponent, 0), 62);
+  const int all = 52 - format.mantissa_bits + std::max(least - exponent, 0);
+  const int drop = std::min(all, 62);
   const uint64_t kept = mantissa >> drop;
   const uint64_t rest = mantissa & ((uint64_t{1} << drop) - 1);
-  const uint64_t middle = uint64_t{1} << (drop - 1);
-  bool up = false;
-  switch (rounding) {
-    case NarrowRounding::Nearest:
-      up = rest > middle || (rest == middle && (kept & 1) != 0);
-      break;
-    case NarrowRounding::NearestAway:
-      up = rest >= middle;
-      break;
-    case NarrowRounding::Down:
-      up = sign != 0 && rest != 0;
-      break;
-    case NarrowRounding::Up:
-      up = sign == 0 && rest != 0;
-      break;
-    case NarrowRounding::Zero:
-      break;
-  }
+  const bool up = rounds_up(DroppedBits{kept, rest, all}, sign != 0);
   // Normal numbers bring their implicit bit, which counts as one in the exponent field; so does a
   // carry.
   const int64_t field = std::max(exponent - least, 0);
   const int64_t code = (field << format.mantissa_bits) + static_cast<int64_t>(kept) + (up ? 1 : 0);
   if (code <= static_cast<int64_t>(format.maximum)) return sign | static_cast<uint32_t>(code);
   if (overflow == Overflow::Finite) return sign | format.maximum;
-  const bool inward =
-      magnitude != FloatBits<double>::kInfinity &&
-      (rounding == NarrowRounding::Zero || (rounding == NarrowRounding::Down && sign == 0) ||
-       (rounding == NarrowRounding::Up && sign != 0));
-  if (inward) return sign | format.maximum;
+  if (keeps_finite && magnitude != FloatBits<double>::kInfinity) return sign | format.maximum;
   return format.infinity != 0 ? sign | format.infinity
                               : (format.nan != 0 ? sign | format.nan : sign | format.maximum);
+}
+
+constexpr uint32_t encode(const NarrowFormat& format, double value, NarrowRounding rounding,
+                          Overflow overflow) {
+  const bool negative = bits_of(value) >> 63 != 0;
+  const bool inward = rounding == NarrowRounding::Zero ||
+                      (rounding == NarrowRounding::Down && !negative) ||
+                      (rounding == NarrowRounding::Up && negative);
+  return encode_by(format, value, overflow, inward, [rounding](DroppedBits bits, bool minus) {
+    const uint64_t middle = uint64_t{1} << (std::min(bits.dropped, 62) - 1);
+    switch (rounding) {
+      case NarrowRounding::Nearest:
+        return bits.rest > middle || (bits.rest == middle && (bits.kept & 1) != 0);
+      case NarrowRounding::NearestAway:
+        return bits.rest >= middle;
+      case NarrowRounding::Down:
+        return minus && bits.rest != 0;
+      case NarrowRounding::Up:
+        return !minus && bits.rest != 0;
+      case NarrowRounding::Zero:
+        break;
+    }
+    return false;
+  });
+}
+
+// Stochastic rounding: `random`, of `random_bits`, is added to the highest bits that fall away, and
+// a carry rounds up. A finite number too large for the format is the largest only with .satfinite.
+constexpr uint32_t encode_stochastic(const NarrowFormat& format, double value, uint32_t random,
+                                     int random_bits, Overflow overflow) {
+  return encode_by(format, value, overflow, false, [=](DroppedBits bits, bool) {
+    const int below = bits.dropped - random_bits;
+    const uint64_t highest = below < 64 ? bits.rest >> below : 0;
+    return (highest + random) >> random_bits != 0;
+  });
 }
 
 // The value of a pattern; every one fits an f32.

@@ -17,6 +17,7 @@
 #include "ptxbench/emulator/memory/gather.h"
 #include "ptxbench/emulator/numeric/half.h"
 #include "ptxbench/emulator/ops/async_copy.h"
+#include "ptxbench/emulator/ops/multimem.h"
 
 namespace weft::emulator {
 
@@ -391,6 +392,14 @@ Result<Done> lower_atomic(Lowering& l, const ptx::Instruction& i) {
   op.extra = static_cast<const Extra*>(kept);
   return Done{};
 }
+
+}  // namespace
+
+Result<Done> lower_multimem_reduction(Lowering& l, const ptx::Instruction& i) {
+  return lower_atomic(l, i);
+}
+
+namespace {
 
 constexpr Meaning kMeanings[] = {{"atom", lower_atomic}, {"red", lower_atomic}};
 

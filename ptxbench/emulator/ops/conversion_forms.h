@@ -29,6 +29,8 @@ Slot fitted(Lowering& lowering, Lowering::Sized source, isa::Type type, int bits
 
 Result<Done> convert_integer(Lowering& lowering, const ptx::Instruction& instruction);
 Result<Done> convert_float(Lowering& lowering, const ptx::Instruction& instruction);
+// cvt.rs (ops/stochastic_conversion.cc).
+Result<Done> convert_stochastic(Lowering& lowering, const ptx::Instruction& instruction);
 Result<Done> convert_packed(Lowering& lowering, const ptx::Instruction& instruction);
 
 }  // namespace weft::emulator

@@ -13,6 +13,7 @@
 #include "ptxbench/emulator/memory/gather.h"
 #include "ptxbench/emulator/memory/lane_words.h"
 #include "ptxbench/emulator/ops/async_copy.h"
+#include "ptxbench/emulator/ops/multimem.h"
 #include "ptxbench/emulator/ops/transfer.h"
 
 namespace weft::emulator {
@@ -291,6 +292,11 @@ Result<Done> lower_st(Lowering& l, const ptx::Instruction& i) {
   return lower_transfer(l, i, true);
 }
 
+Result<Done> lower_multimem(Lowering& l, const ptx::Instruction& i) {
+  if (i.has("red")) return lower_multimem_reduction(l, i);
+  return lower_transfer(l, i, i.has("st"));
+}
+
 // --- cvta, isspacep -----------------------------------------------------------------------------
 
 template <typename From, typename To, bool kToGeneric>
@@ -367,8 +373,13 @@ Result<Done> lower_isspacep(Lowering& l, const ptx::Instruction& i) {
 }
 
 constexpr Meaning kMeanings[] = {
-    {"mov", lower_mov}, {"ld", lower_ld},     {"ldu", lower_ld},
-    {"st", lower_st},   {"cvta", lower_cvta}, {"isspacep", lower_isspacep},
+    {"mov", lower_mov},
+    {"ld", lower_ld},
+    {"ldu", lower_ld},
+    {"st", lower_st},
+    {"cvta", lower_cvta},
+    {"isspacep", lower_isspacep},
+    {"multimem", lower_multimem},
 };
 
 }  // namespace

@@ -99,8 +99,7 @@ Outcome run_move(Warp& warp, const Op& op, LaneMask exec) {
 
 Result<Done> lower_blocks(Lowering& l, const ptx::Instruction& i, Handler handler) {
   const bool load = handler == run_load;
-  if (!i.has("m8n8"))
-    return l.unsupported(fmt::format("{} of 8-bit and narrower elements", i.opcode));
+  if (!i.has("m8n8")) return lower_byte_blocks(l, i);
   auto plan = std::make_unique<BlockPlan>();
   plan->transposed = i.has("trans");
   const size_t count = i.has("x4") ? 4 : i.has("x2") ? 2 : 1;

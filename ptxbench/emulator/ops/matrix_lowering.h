@@ -10,6 +10,8 @@ namespace weft::emulator {
 
 Result<Done> lower_ldmatrix(Lowering& lowering, const ptx::Instruction& instruction);
 Result<Done> lower_stmatrix(Lowering& lowering, const ptx::Instruction& instruction);
+// Both, of 8-bit and narrower elements (ops/ldmatrix_bytes.cc).
+Result<Done> lower_byte_blocks(Lowering& lowering, const ptx::Instruction& instruction);
 Result<Done> lower_movmatrix(Lowering& lowering, const ptx::Instruction& instruction);
 
 Result<Done> lower_mma(Lowering& lowering, const ptx::Instruction& instruction);

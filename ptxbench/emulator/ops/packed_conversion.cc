@@ -241,7 +241,7 @@ uint32_t conversion_flags(const Instruction& i) {
 
 Result<Done> convert_packed(Lowering& l, const Instruction& i) {
   const Type target = i.types[0], source = i.types[1];
-  if (i.has("rs")) return l.unsupported("stochastic rounding");
+  if (i.has("rs")) return convert_stochastic(l, i);
   const uint32_t flags = conversion_flags(i);
   Handler handler = packing(target, source, flags);
   if (handler == nullptr) handler = unpacking(target, source);

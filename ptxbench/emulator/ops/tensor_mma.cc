@@ -185,8 +185,7 @@ Result<MmaForm> form_of(Lowering& l, const ptx::Instruction& i) {
 Result<Done> lower_tensor_mma(Lowering& l, const ptx::Instruction& i) {
   auto plan = std::make_unique<TensorMmaPlan>();
   plan->form = TRY(form_of(l, i));
-  if (i.has("ashift") || (plan->form.sparse && plan->form.weight_stationary))
-    return l.unsupported("this form of tcgen05.mma");
+  if (i.has("ashift")) return l.unsupported("tcgen05.mma with .ashift");
   plan->d = TRY(l.address(i.operands[0], i.space));
   plan->a_in_memory = std::holds_alternative<ptx::AddressOperand>(i.operands[1].value);
   if (plan->a_in_memory)

@@ -409,6 +409,16 @@ TEST(TensorProduct, PutsTheZerosOfASparseABack) {
     }
 }
 
+TEST(TensorProduct, WeightStationaryOnesTakeASparseA) {
+  for (const Form& type : every_type())
+    for (bool in_memory : {false, true}) {
+      Form form = with_sum(type);
+      form.sparse = form.weight_stationary = true;
+      form.a_in_memory = in_memory;
+      check(form);
+    }
+}
+
 // The masks are those of example 4 of section 9.7.16.4.3.
 TEST(TensorProduct, LeavesColumnsOfWeightStationaryOnesOut) {
   const ZeroColumns zeros{

@@ -59,8 +59,11 @@ Handler by_elements(Order order, size_t elements, const F& handler) {
     case 4:
       return by_order.template operator()<4>();
     case 8:
-      if constexpr (sizeof(Memory) == 4)
+      if constexpr (sizeof(Memory) == 4) {
         if (order == Order::Weak) return handler.template operator()<Register, 8, Order::Weak>();
+      } else if constexpr (sizeof(Memory) == 2) {  // of multimem
+        return by_order.template operator()<8>();
+      }
       return nullptr;
     default:
       return nullptr;

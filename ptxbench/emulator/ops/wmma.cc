@@ -6,6 +6,7 @@
 // halves of an f16 fragment can be more than its share; then they repeat.
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -134,6 +135,7 @@ struct ProductPlan final : Extra {
   MatrixShape shape;  // unused for f64
   Fragment a, b, c, d;
   bool is_double = false, saturate = false;
+  int rounding = FE_TONEAREST;  // of f64
   BitOperation bits = BitOperation::And;
 };
 
@@ -188,10 +190,12 @@ void multiply_doubles(const ProductPlan& plan, const Matrix& a, const Matrix& b,
   const auto* y = reinterpret_cast<const double*>(b.bytes);
   auto* sum = reinterpret_cast<double*>(sums.bytes);
   const int depth = plan.a.columns, columns = plan.d.columns;
+  if (plan.rounding != FE_TONEAREST) std::fesetround(plan.rounding);
   for (int i = 0; i < plan.d.rows; ++i)
     for (int j = 0; j < columns; ++j)
       for (int k = 0; k < depth; ++k)
         sum[i * columns + j] = std::fma(x[i * depth + k], y[j * depth + k], sum[i * columns + j]);
+  if (plan.rounding != FE_TONEAREST) std::fesetround(FE_TONEAREST);
 }
 
 void multiply_floats(const ProductPlan& plan, const MatrixStep& step, Matrix& sums) {
@@ -297,9 +301,11 @@ Result<Done> lower_product(Lowering& l, const ptx::Instruction& i, const MmaShap
     if (!a || !b) return l.error("wmma of types that it does not have");
     plan->shape = {*a, *b, static_cast<uint16_t>(shape.m), static_cast<uint16_t>(shape.n),
                    static_cast<uint16_t>(shape.k)};
-  } else if (i.has("rz") || i.has("rm") || i.has("rp")) {
-    return l.unsupported("wmma on f64 with directed rounding");
   }
+  plan->rounding = i.has("rz")   ? FE_TOWARDZERO
+                   : i.has("rm") ? FE_DOWNWARD
+                   : i.has("rp") ? FE_UPWARD
+                                 : FE_TONEAREST;
   plan->saturate = i.has("satfinite");
   plan->bits = i.has("xor") ? BitOperation::Xor : BitOperation::And;
   plan->d = TRY(fragment(l, i.operands[0], shape.m, shape.n, types[0], true));

@@ -184,9 +184,11 @@ Result<Json> TeachRun::work() {
   const std::string name = model["name"];
   const std::string weights = c_.models + "/" + part["file"].get<std::string>();
   const std::string print = TRY(fingerprint(weights));
+  constexpr char kMark = ':';  // after the size
   constexpr size_t kDigits = 12;
   const TeacherDescription teacher = {
-      .version = c_.version.empty() ? name + "@" + print.substr(0, kDigits) : c_.version,
+      .version = c_.version.empty() ? name + "@" + print.substr(print.find(kMark) + 1, kDigits)
+                                    : c_.version,
       .width = learner.embedding_width(),
       .tasks = part["tasks"],
       .format = c_.format,

@@ -88,7 +88,7 @@ const std::vector<Verb>& verbs() {
        .in_run = true,
        .reads = "train"},
       {.name = "claim",
-       .what = "Measures a claim of the paper on synthetic worlds: 1, 2, 3, 4 or 6",
+       .what = "Measures a claim of the paper on synthetic worlds: 1 to 6",
        .examples = "  lattice claim 4\n  lattice claim 1 --set claim.seeds=5",
        .work = run_claim,
        .takes = Takes::Runs,

@@ -20,6 +20,7 @@ Result<ClaimReport> claim_consolidation(const ClaimOptions& options);
 Result<ClaimReport> claim_untying(const ClaimOptions& options);
 Result<ClaimReport> claim_windows(const ClaimOptions& options);
 Result<ClaimReport> claim_selection(const ClaimOptions& options);
+Result<ClaimReport> claim_transfer(const ClaimOptions& options);
 Result<ClaimReport> claim_networks(const ClaimOptions& options);
 
 }  // namespace weft::lattice

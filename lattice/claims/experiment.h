@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "lattice/claims/world_rows.h"
 #include "lattice/metrics/resampling.h"
 #include "lattice/training/configuration.h"
+#include "lattice/training/student.h"
 
 namespace weft::lattice {
 
@@ -36,8 +38,9 @@ struct Arm {
   std::string name;
   std::string network;  // YAML of the network
   Portfolios portfolios = Portfolios::Merged;
-  bool untied = false;      // each domain has its own group of weights
-  bool sees_domain = true;  // as one more feature
+  bool untied = false;               // each domain has its own group of weights
+  bool sees_domain = true;           // as one more feature
+  std::vector<std::string> without;  // features that it does not see
   double learning_rate = 2e-3, table_learning_rate = 0.05;
   std::vector<double> task_weights;  // empty: 1
 };
@@ -47,12 +50,25 @@ struct ArmResult {
   double validation_loss = 0;   // sum over tasks
   double flops = 0;             // of an impression, all its tasks answered
   uint64_t dense_parameters = 0;
+  // Of an arm with a teacher: the share of the test rows that hit, and NE when the store is away
+  // while serving, though it was there in training.
+  double hit_rate = 0;
+  std::vector<double> ne_away;
+};
+
+// The teacher of an arm: what of it the arm uses, and where that is kept.
+struct ArmTeacher {
+  std::shared_ptr<TeacherStore> store;
+  StudentConfiguration student;
+  TeacherUse use = TeacherUse::Both;
 };
 
 struct ArmOptions {
   uint64_t seed = 1;
   uint64_t batch_rows = 512;
   uint64_t passes = 1;
+  const ArmTeacher* teacher = nullptr;
+  std::optional<Learner>* keep = nullptr;  // where the trained model goes, of an arm with one
 };
 
 Result<ArmResult> run_arm(const WorldRows& rows, const Arm& arm, const ArmOptions& options);

@@ -32,6 +32,7 @@ ShardIndex schema_of(const WorldModel& model) {
   for (const ObjectiveConfiguration& objective : c.objectives)
     schema.labels.push_back({objective.name, false});
   for (const DomainConfiguration& domain : c.domains) schema.domains.push_back(domain.name);
+  schema.row_columns = {"id", "time"};
   schema.schema = "a world in memory";
   return schema;
 }
@@ -99,6 +100,7 @@ Result<WorldRows> draw_rows(const WorldConfiguration& world) {
     }
     all.domain.push_back(static_cast<int32_t>(row.domain));
     all.id.push_back(i);
+    all.time.push_back(row.time);
     made.shown_seconds.push_back(static_cast<double>(row.time - model.start()) / 1e6);
   }
   const auto cut = [&](double from, double to) {

@@ -49,8 +49,8 @@ Result<StudentView> StudentView::create(std::shared_ptr<TeacherStore> store,
   return StudentView(std::move(store), std::move(pairs), options);
 }
 
-Result<size_t> StudentView::task(const std::string& name) const {
-  const std::vector<std::string>& tasks = teacher().tasks;
+Result<size_t> task_of(const TeacherDescription& teacher, const std::string& name) {
+  const std::vector<std::string>& tasks = teacher.tasks;
   const auto found = std::find(tasks.begin(), tasks.end(), name);
   if (found != tasks.end()) return static_cast<size_t>(found - tasks.begin());
   return Error("the teacher has no task named " + name,

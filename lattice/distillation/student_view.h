@@ -37,6 +37,9 @@ struct StudentUse {
 };
 Json to_json(const StudentUse& use, double lifetime_seconds);
 
+// The place of a task among the teacher's; an error when the teacher does not have it.
+Result<size_t> task_of(const TeacherDescription& teacher, const std::string& name);
+
 class StudentView {
  public:
   // A store of another teacher, width, pairs or schema than the student's is an error.
@@ -44,8 +47,6 @@ class StudentView {
                                     const StudentViewOptions& options);
 
   const TeacherDescription& teacher() const { return store_->description(); }
-  // The place of a task among the teacher's; an error when the teacher does not have it.
-  Result<size_t> task(const std::string& name) const;
   // The batch needs times. Fills its three columns.
   Result<Done> attach(Batch& batch);
   const StudentUse& use() const { return use_; }

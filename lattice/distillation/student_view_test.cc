@@ -78,9 +78,9 @@ TEST_F(StudentViewTest, FillsHitsAndLeavesMissesZero) {
   EXPECT_EQ(batch.teacher_hit, (std::vector<uint8_t>{0, 1}));
   EXPECT_EQ(batch.teacher, (std::vector<float>{0, 0, 0.5f, -0.5f}));
   EXPECT_EQ(batch.teacher_logit, (std::vector<float>{0, 0, 1.5f, 2.5f}));
-  EXPECT_EQ(one.task("buy").value(), 0u);
-  EXPECT_EQ(one.task("click").value(), 1u);
-  EXPECT_FALSE(one.task("like").ok());
+  EXPECT_EQ(task_of(teacher(), "buy").value(), 0u);
+  EXPECT_EQ(task_of(teacher(), "click").value(), 1u);
+  EXPECT_FALSE(task_of(teacher(), "like").ok());
   EXPECT_EQ(one.use().rows, 2u);
   EXPECT_EQ(one.use().hits, 1u);
   // An hour of six: the third of twelve.

@@ -71,14 +71,15 @@ StudentConfiguration student_from_json(const Json& json) {
 }
 
 Result<StudentShape> student_shape(TeacherUse use, const StudentConfiguration& student,
-                                   const StudentView& view, const std::vector<std::string>& tasks) {
+                                   const TeacherDescription& teacher,
+                                   const std::vector<std::string>& tasks) {
   StudentShape shape;
-  if (uses_embeddings(use)) shape.width = view.teacher().width;
+  if (uses_embeddings(use)) shape.width = teacher.width;
   if (!uses_labels(use)) return shape;
   shape.gradient_scale = student.gradient_scale;
   shape.adapter = student.loss.adapter;
   for (size_t j = 0; j < tasks.size(); ++j) {
-    const size_t column = TRY(view.task(tasks[j]));
+    const size_t column = TRY(task_of(teacher, tasks[j]));
     shape.distilled.push_back({j, column});
   }
   return shape;

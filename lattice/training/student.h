@@ -42,7 +42,8 @@ StudentConfiguration student_from_json(const Json& json);
 
 // For a learner with these tasks. A task that the teacher lacks is an error where labels are used.
 Result<StudentShape> student_shape(TeacherUse use, const StudentConfiguration& student,
-                                   const StudentView& view, const std::vector<std::string>& tasks);
+                                   const TeacherDescription& teacher,
+                                   const std::vector<std::string>& tasks);
 Json to_json(const StudentShape& shape);
 StudentShape shape_from_json(const Json& json);
 

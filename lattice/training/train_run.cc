@@ -154,7 +154,7 @@ Result<Json> TrainRun::train_part(const ModelChoice& model, const ModelPlan& pla
   if (model.teacher != TeacherUse::None) {
     view = TRY(open_view(c_.teacher, schema_));
     teacher_ = view->teacher();
-    student = TRY(student_shape(model.teacher, c_.teacher, *view, tasks));
+    student = TRY(student_shape(model.teacher, c_.teacher, teacher_, tasks));
     taught.emplace(*source_, *view);
     if (validation_ != nullptr) taught_validation.emplace(*validation_, *view);
   }

@@ -83,6 +83,7 @@ Json row_json(const Row& row) {
           {"kind", row.kind},
           {"messages", std::move(messages)},
           {"definition", row.pair->definition},
+          {"axes", row.pair->axes},
           {"architecture", row.pair->architecture},
           {"family", row.pair->family},
           {"error_class", row.kind == "fixit" ? row.pair->wrong.verdict.error_class : "passed"},

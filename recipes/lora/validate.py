@@ -46,12 +46,14 @@ def judge(program, kernel, task):
 
 
 def write_answers(model_path, checkpoint, tasks, folder, limit):
+    if all((folder / f"{number}.txt").exists() for number in range(len(tasks))):
+        return  # by another machine perhaps: judging needs neither a model nor PyTorch
     import torch
     from peft import PeftModel
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(model_path)
-    model = AutoModelForCausalLM.from_pretrained(model_path, torch_dtype=torch.bfloat16, device_map="auto")
+    model = AutoModelForCausalLM.from_pretrained(model_path, dtype=torch.bfloat16, device_map="auto")
     model = PeftModel.from_pretrained(model, checkpoint).eval()
     for number, task in enumerate(tasks):
         path = folder / f"{number}.txt"
@@ -61,7 +63,8 @@ def write_answers(model_path, checkpoint, tasks, folder, limit):
         text = text[:text.rindex("<|im_end|>")]
         ids = tokenizer(text, add_special_tokens=False, return_tensors="pt").input_ids.to(model.device)
         with torch.no_grad():
-            out = model.generate(ids, max_new_tokens=limit, do_sample=False)
+            out = model.generate(ids, max_new_tokens=limit, do_sample=False,
+                                 eos_token_id=tokenizer.convert_tokens_to_ids("<|im_end|>"))
         path.write_text(tokenizer.decode(out[0, ids.shape[1]:], skip_special_tokens=True))
 
 
@@ -72,6 +75,7 @@ def main():
     parser.add_argument("--tasks", required=True, type=Path)
     parser.add_argument("--ptxbench", default="ptxbench")
     parser.add_argument("--most-tokens", type=int, default=16384)
+    parser.add_argument("--answers-only", action="store_true", help="let another machine judge them later")
     options = parser.parse_args()
     tasks = json.loads(options.tasks.read_text())
     losses_file = options.run / "losses.jsonl"
@@ -82,6 +86,8 @@ def main():
         folder = options.run / "validation" / str(step)
         folder.mkdir(parents=True, exist_ok=True)
         write_answers(options.model, checkpoint, tasks, folder, options.most_tokens)
+        if options.answers_only:
+            continue
         envelopes = []
         for number, task in enumerate(tasks):
             code = last_block((folder / f"{number}.txt").read_text())
@@ -93,6 +99,8 @@ def main():
             envelopes.append(judge(options.ptxbench, kernel, task))
             (folder / f"{number}.json").write_text(json.dumps(envelopes[-1]))
         measured[step] = {**counted(envelopes), "loss": losses.get(step)}
+    if options.answers_only:
+        return
     result = {"best": rows.best_checkpoint(measured), "checkpoints": measured}
     (options.run / "measured.json").write_text(json.dumps(result, indent=2))
     print(json.dumps(result, indent=2))

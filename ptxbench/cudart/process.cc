@@ -65,17 +65,12 @@ bool read_number(const char* variable, T& value) {
 // The names of checks in WEFT_EMULATE_CHECK, with commas between.
 bool read_checks(emulator::Checks& checks) {
   const char* text = std::getenv("WEFT_EMULATE_CHECK");
-  std::string_view rest = text == nullptr ? "" : text;
-  while (!rest.empty()) {
-    const std::string_view name = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
-    if (name == "wgmma") {
-      checks.wgmma = true;
-    } else {
-      complain(fmt::format("WEFT_EMULATE_CHECK names no check: {} (there is: wgmma)", name));
-      return false;
-    }
+  const Result<emulator::Checks> parsed = emulator::parse_checks(text == nullptr ? "" : text);
+  if (!parsed.ok()) {
+    complain("WEFT_EMULATE_CHECK: " + format(parsed.error()));
+    return false;
   }
+  checks = *parsed;
   return true;
 }
 
@@ -147,6 +142,9 @@ Status status_of(emulator::FaultKind kind) {
     case FaultKind::InvalidInstruction:
     case FaultKind::TensorMemory:
     case FaultKind::RegisterInFlight:
+    case FaultKind::Race:
+    case FaultKind::Uninitialised:
+    case FaultKind::MissingProxyFence:
       return Status::IllegalInstruction;
     case FaultKind::Deadlock:
     case FaultKind::TimeLimit:

@@ -28,6 +28,12 @@ std::string_view name(FaultKind kind) {
       return "misuse of tensor memory";
     case FaultKind::RegisterInFlight:
       return "register of a wgmma in flight";
+    case FaultKind::Race:
+      return "race";
+    case FaultKind::Uninitialised:
+      return "uninitialized read";
+    case FaultKind::MissingProxyFence:
+      return "missing proxy fence";
     case FaultKind::Trap:
       return "trap";
     case FaultKind::Assertion:

@@ -22,6 +22,9 @@ enum class FaultKind : uint8_t {
   InvalidInstruction,    // operands outside what the instruction allows
   TensorMemory,          // columns nobody allocated, lanes out of reach, too early for the commit
   RegisterInFlight,      // a register that a wgmma not waited for reads or writes
+  Race,                  // two accesses to shared memory that nothing orders
+  Uninitialised,         // shared memory that nobody has written is read
+  MissingProxyFence,     // the async proxy reads what a thread wrote, without fence.proxy.async
   Trap,                  // trap, brkpt
   Assertion,             // __assertfail
   StackOverflow,         // recursion past the local memory of a thread

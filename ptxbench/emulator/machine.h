@@ -14,17 +14,13 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ptxbench/emulator/checks.h"
 #include "ptxbench/emulator/device_model.h"
 #include "ptxbench/emulator/fault.h"
 #include "ptxbench/emulator/global_memory.h"
 #include "ptxbench/ptx/ast.h"
 
 namespace weft::emulator {
-
-// Rules whose breach results do not show. Each is looked for on request.
-struct Checks {
-  bool wgmma = false;  // registers of a wgmma in flight are touched before the wait that covers it
-};
 
 struct Options {
   uint64_t schedule_seed = 0;  // perturbs warp order and completion times; 0 is the plain order

@@ -20,6 +20,7 @@ namespace weft::emulator {
 struct Block;
 struct Cluster;
 struct GridRun;
+class HazardCheck;
 
 // One of the 16 barriers of bar/barrier. Arrivals are kept by lane because exited lanes of a warp
 // that has arrived count too (PTX ISA 9.7.13.1: the arrival count goes up by the warp size).
@@ -69,6 +70,9 @@ struct Cluster {
   Schedule schedule;
   uint64_t clock = 0;          // warp instructions run in this cluster: the time of async work
   uint64_t barrier_phase = 0;  // barrier.cluster phases completed; arrivals are in the warps
+  // Looks for hazards in shared memory (check/hazard_check.h) when that is asked for.
+  HazardCheck* hazards = nullptr;
+  std::unique_ptr<FamilyState> hazard_state;  // what `hazards` points to
   uint32_t live_threads() const;
 };
 

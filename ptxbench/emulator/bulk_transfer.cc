@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/copy_groups.h"
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/async_copy.h"
@@ -82,10 +83,8 @@ bool find_signal(Warp& warp, const Op& op, int lane, const IntoShared& form,
   return false;
 }
 
-}  // namespace
-
-bool find_destinations(Warp& warp, const Op& op, int lane, const IntoShared& form, uint32_t span,
-                       uint32_t alignment, std::vector<Destination>& destinations) {
+bool place_destinations(Warp& warp, const Op& op, int lane, const IntoShared& form, uint32_t span,
+                        uint32_t alignment, std::vector<Destination>& destinations) {
   Block& self = *warp.block;
   uint64_t address = address_of(warp, form.destination, lane);
   Block* owner = owner_of(self, form.destination.space, address);
@@ -141,6 +140,21 @@ bool find_destinations(Warp& warp, const Op& op, int lane, const IntoShared& for
   return true;
 }
 
+}  // namespace
+
+bool find_destinations(Warp& warp, const Op& op, int lane, const IntoShared& form, uint32_t span,
+                       uint32_t alignment, std::vector<Destination>& destinations) {
+  if (!place_destinations(warp, op, lane, form, span, alignment, destinations)) return false;
+  HazardCheck* hazards = hazards_of(warp);
+  if (hazards == nullptr) return true;
+  for (Destination& destination : destinations) {
+    const SharedRange range{destination.block, destination.offset, span};
+    destination.promise = hazards->copy_in(warp, op, lane, range, form.combines);
+    if (destination.promise == 0) return false;
+  }
+  return true;
+}
+
 const std::byte* shared_source(Warp& warp, const Op& op, int lane, const Address& address,
                                uint32_t span, uint32_t alignment) {
   uint64_t from = address_of(warp, address, lane);
@@ -153,10 +167,15 @@ bool complete_transactions(const IssuePlace& place, const std::vector<Destinatio
                            uint32_t bytes) {
   for (const Destination& destination : destinations) {
     const BarrierPlace& barrier = destination.barrier;
+    HazardCheck* hazards = hazards_of(*place.warp);
+    if (hazards != nullptr) hazards->deliver(destination.promise, barrier);
     const BarrierMistake mistake = barrier_step(*barrier.word, -int64_t{bytes}, 0);
     if (mistake != BarrierMistake::None)
       return place.fault(FaultKind::InvalidBarrier, std::string(describe(mistake)), barrier.offset,
                          {describe_barrier(barrier)});
+    if (hazards == nullptr) continue;
+    hazards->settle(barrier);
+    hazards->forget(destination.promise);
   }
   return true;
 }
@@ -187,12 +206,17 @@ bool CopyOut::perform(Cluster&) {
   return true;
 }
 
-void submit_copy_out(Warp& warp, int lane, const std::byte* source, uint32_t bytes,
+bool submit_copy_out(Warp& warp, const Op& op, int lane, const std::byte* source, uint32_t bytes,
                      std::unique_ptr<CopyOut> write, uint64_t latency) {
+  if (HazardCheck* hazards = hazards_of(warp)) {
+    hazards->begin_copy(warp, CopyQueue::Bulk);
+    if (!hazards->copy(warp, op, lane, CopyQueue::Bulk, source, bytes)) return false;
+  }
   write->warp_ = &warp;
   write->ticket_ = copy_groups(warp).bulk.begin(LaneMask{1} << lane);
   submit_after(*warp.block->cluster, std::make_unique<CopyOutRead>(source, bytes, std::move(write)),
                latency);
+  return true;
 }
 
 }  // namespace weft::emulator

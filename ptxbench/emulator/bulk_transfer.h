@@ -20,6 +20,7 @@ struct Destination {
   Block* block = nullptr;
   uint32_t offset = 0;
   BarrierPlace barrier;
+  uint32_t promise = 0;  // to the hazard check (check/hazard_check.h)
   std::byte* data() const { return block->shared.data() + offset; }
 };
 
@@ -29,6 +30,7 @@ struct IntoShared {
   Address barrier;
   Slot multicast = kNoSlot;  // 16-bit mask of ranks
   bool every_block = false;  // to all blocks of the cluster
+  bool combines = false;     // each element with what is there
   bool pair = false;         // .cta_group::2: the barrier of the pair that has its parity
 };
 
@@ -55,15 +57,16 @@ class CopyOut : public AsyncOperation {
   virtual void write(const std::byte* bytes) = 0;
 
   friend class CopyOutRead;
-  friend void submit_copy_out(Warp&, int, const std::byte*, uint32_t, std::unique_ptr<CopyOut>,
-                              uint64_t);
+  friend bool submit_copy_out(Warp&, const Op&, int, const std::byte*, uint32_t,
+                              std::unique_ptr<CopyOut>, uint64_t);
   Warp* warp_ = nullptr;
   uint32_t ticket_ = 0;  // in the bulk groups of the warp
   std::vector<std::byte> buffer_;
 };
 
 // Joins the lane's open bulk group and submits the first step, about `latency` ticks from now.
-void submit_copy_out(Warp& warp, int lane, const std::byte* source, uint32_t bytes,
+// False after a fault.
+bool submit_copy_out(Warp& warp, const Op& op, int lane, const std::byte* source, uint32_t bytes,
                      std::unique_ptr<CopyOut> write, uint64_t latency);
 
 }  // namespace weft::emulator

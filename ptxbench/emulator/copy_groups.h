@@ -59,6 +59,7 @@ struct DeferredArrival {
   LaneMask lanes = 0;                     // that have not arrived yet
   uint32_t up_to = 0;                     // newest ticket waited for
   std::array<uint64_t*, kLanes> words{};  // the mbarrier of each lane
+  uint32_t promise = 0;                   // to the hazard check (check/hazard_check.h)
 };
 
 // What a warp has in flight.

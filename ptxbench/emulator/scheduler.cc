@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/tensor_memory.h"
 
 namespace weft::emulator {
@@ -102,6 +103,14 @@ void Worker::begin(Cluster& cluster, uint64_t number) {
       block.warps[w]->tally = grid_.counting ? &tally_ : nullptr;
     }
   }
+  const Checks& checks = grid_.machine->options().checks;
+  if (!checks.shared()) return;
+  if (cluster.hazards == nullptr) {
+    auto hazards = std::make_unique<HazardCheck>(checks);
+    cluster.hazards = hazards.get();
+    cluster.hazard_state = std::move(hazards);
+  }
+  cluster.hazards->begin(cluster);
 }
 
 bool Worker::admit() {

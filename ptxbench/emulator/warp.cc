@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "ptxbench/emulator/barrier_release.h"
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/lowering.h"
 
@@ -116,6 +117,8 @@ void Warp::exit_lanes(LaneMask lanes) {
   splits[current].mask &= ~lanes;
   active = splits[current].mask;
   if (splits[current].mask == 0) splits.erase(splits.begin() + current);
+  if (HazardCheck* hazards = hazards_of(*this); hazards != nullptr && live == 0)
+    hazards->exit(*this);
   barriers_after_exit(*block);
 }
 

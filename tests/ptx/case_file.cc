@@ -205,6 +205,8 @@ Result<Done> parse_line(std::istringstream& words, CaseFile& file) {
     file.only_emulator = true;
   else if (keyword == "order")
     file.only_plain_order = true;
+  else if (keyword == "races")
+    file.races = true;
   else if (keyword == "device")
     words >> file.device;
   else if (keyword == "launch")
@@ -223,6 +225,8 @@ Result<Done> parse_line(std::istringstream& words, CaseFile& file) {
     TRY(parse_texture(words, Item::Role::Texture, file));
   else if (keyword == "surface")
     TRY(parse_texture(words, Item::Role::Surface, file));
+  else if (keyword == "check")
+    file.checks = rest_of(words);
   else if (keyword == "refused")
     file.refused = rest_of(words);
   else if (keyword == "fault") {

@@ -52,7 +52,9 @@ struct CaseFile {
   std::vector<Item> items;  // in the order of the header
   std::optional<std::string> fault_kind, fault_text;
   std::optional<std::string> refused;
-  bool only_emulator = false;  // states a promise of the emulator, not of the manual
+  std::optional<std::string> checks;  // the emulator looks for these only
+  bool races = false;                 // on purpose: checks would find what the case shows
+  bool only_emulator = false;         // states a promise of the emulator, not of the manual
 };
 
 Result<CaseFile> parse_case(std::string text);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "ptxbench/emulator/block.h"
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/copy_groups.h"
 #include "ptxbench/emulator/mbarrier.h"
 #include "ptxbench/emulator/memory/access.h"
@@ -35,20 +36,26 @@ struct LaneCopyForm : Extra {
 struct KeptAddress : Extra, Address {};
 
 // Arrivals whose last copy has just been performed.
-bool arrive_deferred(CopyGroups& groups) {
+bool arrive_deferred(CopyGroups& groups, HazardCheck* hazards) {
   for (DeferredArrival& arrival : groups.arrivals) {
     const LaneMask ready = arrival.lanes & ~groups.copies.outstanding(arrival.up_to);
     arrival.lanes &= ~ready;
     for (LaneMask rest = ready; rest != 0; rest &= rest - 1) {
       const int lane = first_lane(rest);
-      const BarrierMistake mistake = barrier_step(*arrival.words[static_cast<size_t>(lane)], 0, 1);
+      uint64_t* word = arrival.words[static_cast<size_t>(lane)];
+      if (hazards != nullptr) hazards->deliver(arrival.promise, word);
+      const BarrierMistake mistake = barrier_step(*word, 0, 1);
+      if (hazards != nullptr) hazards->settle(word);
       if (mistake == BarrierMistake::None) continue;
       IssuePlace place = arrival.place;
       place.lane = lane;
       return place.fault(FaultKind::InvalidBarrier, std::string(describe(mistake)));
     }
   }
-  std::erase_if(groups.arrivals, [](const DeferredArrival& arrival) { return arrival.lanes == 0; });
+  std::erase_if(groups.arrivals, [hazards](const DeferredArrival& arrival) {
+    if (arrival.lanes == 0 && hazards != nullptr) hazards->forget(arrival.promise);
+    return arrival.lanes == 0;
+  });
   return true;
 }
 
@@ -82,7 +89,8 @@ struct LaneCopies final : AsyncOperation {
       move<4>();
     CopyGroups& groups = copy_groups(*warp);
     groups.copies.source_read(ticket);
-    if (groups.copies.complete(ticket) && !groups.arrivals.empty()) return arrive_deferred(groups);
+    if (groups.copies.complete(ticket) && !groups.arrivals.empty())
+      return arrive_deferred(groups, hazards_of(*warp));
     return true;
   }
 };
@@ -104,6 +112,9 @@ bool prepare_lane(Warp& warp, const Op& op, int lane, const LaneCopyForm& form, 
       access(warp, op, lane, Space::Shared, address_of(warp, form.destination, lane), form.size,
              form.size, AccessKind::Write);
   if (copies.destination[lane] == nullptr) return false;
+  if (HazardCheck* hazards = hazards_of(warp))
+    if (!hazards->copy(warp, op, lane, CopyQueue::Lanes, copies.destination[lane], form.size))
+      return false;
   if (bytes == 0) return true;
   copies.source[lane] = access(warp, op, lane, Space::Global, address_of(warp, form.source, lane),
                                bytes, form.size, AccessKind::Read);
@@ -123,6 +134,7 @@ Outcome run_lane_copy(Warp& warp, const Op& op, LaneMask exec) {
     copies->lanes = groups.copies.peers(rest);
     copies->size = form.size;
     rest &= ~copies->lanes;
+    if (HazardCheck* hazards = hazards_of(warp)) hazards->begin_copy(warp, CopyQueue::Lanes);
     for (LaneMask lanes = copies->lanes; lanes != 0; lanes &= lanes - 1)
       if (!prepare_lane(warp, op, first_lane(lanes), form, ignored, *copies)) return Outcome::Fault;
     copies->ticket = groups.copies.begin(copies->lanes);
@@ -133,18 +145,22 @@ Outcome run_lane_copy(Warp& warp, const Op& op, LaneMask exec) {
 
 Outcome run_commit(Warp& warp, const Op&, LaneMask exec) {
   copy_groups(warp).copies.commit(exec);
+  if (HazardCheck* hazards = hazards_of(warp)) hazards->commit(warp, CopyQueue::Lanes, exec);
   return Outcome::Next;
 }
 
 Outcome run_wait_group(Warp& warp, const Op& op, LaneMask exec) {
   const auto allowed = static_cast<uint32_t>(op.immediate);
-  if (copy_groups(warp).copies.settled(exec, allowed, GroupStage::Complete)) return Outcome::Next;
-  return warp.retry(Split::Wait::AsyncGroup, 0, allowed);
+  if (!copy_groups(warp).copies.settled(exec, allowed, GroupStage::Complete))
+    return warp.retry(Split::Wait::AsyncGroup, 0, allowed);
+  if (HazardCheck* hazards = hazards_of(warp)) hazards->wait(warp, CopyQueue::Lanes, exec, allowed);
+  return Outcome::Next;
 }
 
 Outcome run_wait_all(Warp& warp, const Op&, LaneMask exec) {
-  if (copy_groups(warp).copies.idle(exec)) return Outcome::Next;
-  return warp.retry(Split::Wait::AsyncGroup);
+  if (!copy_groups(warp).copies.idle(exec)) return warp.retry(Split::Wait::AsyncGroup);
+  if (HazardCheck* hazards = hazards_of(warp)) hazards->wait_all(warp, CopyQueue::Lanes);
+  return Outcome::Next;
 }
 
 // Each lane arrives when its own earlier copies are complete. Without .noinc the phase is made to
@@ -170,8 +186,9 @@ Outcome run_arrive(Warp& warp, const Op& op, LaneMask exec) {
                         place_address, {describe_barrier(place)});
     arrival.words[static_cast<size_t>(lane)] = place.word;
   }
+  if (HazardCheck* hazards = hazards_of(warp)) arrival.promise = hazards->promise_copies(warp);
   groups.arrivals.push_back(arrival);
-  return arrive_deferred(groups) ? Outcome::Next : Outcome::Fault;
+  return arrive_deferred(groups, hazards_of(warp)) ? Outcome::Next : Outcome::Fault;
 }
 
 Result<Done> lower_arrive(Lowering& l, const ptx::Instruction& i) {

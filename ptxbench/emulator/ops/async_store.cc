@@ -13,6 +13,7 @@
 
 #include "ptxbench/emulator/bulk_reduction.h"
 #include "ptxbench/emulator/bulk_transfer.h"
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/async_copy.h"
 #include "ptxbench/emulator/warp.h"
@@ -78,6 +79,7 @@ Result<Done> lower_remote(Lowering& l, const ptx::Instruction& i, Combine combin
   auto form = std::make_unique<RemoteForm>();
   const Type type = i.types.empty() ? Type::B32 : i.types.back();
   form->combine = combine;
+  form->into.combines = combine != nullptr;
   form->element_bytes = static_cast<uint32_t>(isa::bits(type)) / 8;
   form->into.destination = TRY(l.address(i.operands[0], i.space));
   form->into.barrier = TRY(l.address(i.operands[2], i.space));
@@ -104,6 +106,9 @@ Outcome run_clear(Warp& warp, const Op& op, LaneMask exec) {
     std::byte* to = access(warp, op, lane, form.address.space, address_of(warp, form.address, lane),
                            static_cast<uint32_t>(size), 8, AccessKind::Write);
     if (to == nullptr) return Outcome::Fault;
+    if (HazardCheck* hazards = hazards_of(warp))
+      if (!hazards->touch(warp, op, lane, to, static_cast<uint32_t>(size), Touch::Write))
+        return Outcome::Fault;
     std::memset(to, 0, size);
   }
   return Outcome::Next;

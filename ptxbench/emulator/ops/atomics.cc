@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "ptxbench/emulator/check/shared_watch.h"
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/lowering.h"
 #include "ptxbench/emulator/memory/access.h"
@@ -385,11 +386,14 @@ Result<Done> lower_atomic(Lowering& l, const ptx::Instruction& i) {
   AtomicOperands* kept = l.keep(std::move(operands));
   const bool own =
       address.space == isa::Space::Shared || address.space == isa::Space::SharedCluster;
+  const Watched watched = returns ? Watched::Atomic : Watched::Reduction;
+  lower_watch(l, address, static_cast<uint32_t>(isa::bits(type)) / 8 * kept->elements, watched);
   Op& op = l.emit(own ? handlers.own : handlers.everybodys);
   op.a = address.slot;
   op.c = swap;
   op.immediate = address.offset;
   op.extra = static_cast<const Extra*>(kept);
+  lower_watch_end(l, address, watched);
   return Done{};
 }
 

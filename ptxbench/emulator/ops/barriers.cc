@@ -11,6 +11,7 @@
 #include <bit>
 #include <utility>
 
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/lowering.h"
 #include "ptxbench/emulator/ops/cluster.h"
@@ -70,9 +71,11 @@ void write_result(NamedBarrier& barrier, NamedBarrier::Waiter& waiter) {
   }
 }
 
-void release(NamedBarrier& barrier, uint32_t number) {
+void release(Block& block, NamedBarrier& barrier, uint32_t number) {
+  HazardCheck* hazards = block.cluster->hazards;
   for (NamedBarrier::Waiter& waiter : barrier.waiters) {
     write_result(barrier, waiter);
+    if (hazards != nullptr) hazards->leave(*waiter.warp, number);
     for (Split& s : waiter.warp->splits)
       if (s.waiting && s.wait == Split::Wait::NamedBarrier && s.wait_object == number &&
           (s.mask & waiter.lanes) != 0) {
@@ -80,6 +83,7 @@ void release(NamedBarrier& barrier, uint32_t number) {
         s.wait = Split::Wait::None;
       }
   }
+  if (hazards != nullptr) hazards->complete(block, number);
   // The list of waiters keeps its memory for the next phase.
   barrier.waiters.clear();
   NamedBarrier fresh;
@@ -131,6 +135,7 @@ Outcome bar(Warp& w, const Op& op, LaneMask exec) {
         fmt::format("barrier {} reached again by threads that have arrived in this phase", number));
   barrier.expected = expected;
   barrier.arrived[w.index] |= exec;
+  if (HazardCheck* hazards = hazards_of(w)) hazards->arrive(w, number);
   NamedBarrier::Waiter waiter{&w, exec, kNoSlot, 0, w.registers};
   if (operands.action >= Action::ReduceAnd) {
     const LaneMask truth = (w.predicate_value(operands.predicate) ^ operands.predicate_flip) & exec;
@@ -143,7 +148,7 @@ Outcome bar(Warp& w, const Op& op, LaneMask exec) {
   if (operands.action != Action::Arrive) barrier.waiters.push_back(waiter);
   if (complete(block, barrier)) {
     // The lanes that complete the phase go straight on.
-    release(barrier, number);
+    release(block, barrier, number);
     return Outcome::Next;
   }
   if (operands.action == Action::Arrive) return Outcome::Next;
@@ -231,7 +236,7 @@ constexpr Meaning kMeanings[] = {{"bar", lower_bar}, {"barrier", lower_bar}};
 void barriers_after_exit(Block& block) {
   for (uint32_t number = 0; number < block.barriers.size(); ++number) {
     NamedBarrier& barrier = block.barriers[number];
-    if (!idle(barrier) && complete(block, barrier)) release(barrier, number);
+    if (!idle(barrier) && complete(block, barrier)) release(block, barrier, number);
   }
 }
 

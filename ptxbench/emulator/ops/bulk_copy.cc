@@ -14,6 +14,7 @@
 
 #include "ptxbench/emulator/bulk_reduction.h"
 #include "ptxbench/emulator/bulk_transfer.h"
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/copy_groups.h"
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/async_copy.h"
@@ -139,6 +140,10 @@ bool issue_into_shared(Warp& warp, const Op& op, int lane, const BulkForm& form)
   } else {
     copy->source = shared_source(warp, op, lane, form.source, bytes, kBulkAlignment);
     if (copy->source == nullptr) return false;
+    if (HazardCheck* hazards = hazards_of(warp); hazards != nullptr && !copy->destinations.empty())
+      if (!hazards->copy_from(copy->destinations.front().promise, warp, op, lane, copy->source,
+                              bytes))
+        return false;
   }
   submit_after(*warp.block->cluster, std::move(copy), kBulkCopyLatency);
   return true;
@@ -155,9 +160,9 @@ bool issue_to_global(Warp& warp, const Op& op, int lane, const BulkForm& form) {
   if (to == nullptr) return false;
   const uint32_t mask =
       form.byte_mask == kNoSlot ? 0xffffu : warp.read<uint16_t>(form.byte_mask)[lane];
-  submit_copy_out(warp, lane, source, bytes,
-                  std::make_unique<WriteGlobal>(to, bytes, form.combine, mask), kBulkCopyLatency);
-  return true;
+  return submit_copy_out(warp, op, lane, source, bytes,
+                         std::make_unique<WriteGlobal>(to, bytes, form.combine, mask),
+                         kBulkCopyLatency);
 }
 
 template <bool (*kIssue)(Warp&, const Op&, int, const BulkForm&)>
@@ -170,14 +175,17 @@ Outcome run_copy(Warp& warp, const Op& op, LaneMask exec) {
 
 Outcome run_commit(Warp& warp, const Op&, LaneMask exec) {
   copy_groups(warp).bulk.commit(exec);
+  if (HazardCheck* hazards = hazards_of(warp)) hazards->commit(warp, CopyQueue::Bulk, exec);
   return Outcome::Next;
 }
 
 template <GroupStage kStage>
 Outcome run_wait(Warp& warp, const Op& op, LaneMask exec) {
   const auto allowed = static_cast<uint32_t>(op.immediate);
-  if (copy_groups(warp).bulk.settled(exec, allowed, kStage)) return Outcome::Next;
-  return warp.retry(Split::Wait::AsyncGroup, 1, allowed);
+  if (!copy_groups(warp).bulk.settled(exec, allowed, kStage))
+    return warp.retry(Split::Wait::AsyncGroup, 1, allowed);
+  if (HazardCheck* hazards = hazards_of(warp)) hazards->wait(warp, CopyQueue::Bulk, exec, allowed);
+  return Outcome::Next;
 }
 
 // Prefetches move nothing that a program could see.
@@ -252,6 +260,7 @@ Result<Done> lower_bulk_copy(Lowering& l, const ptx::Instruction& i) {
   const auto [to, from] = copy_direction(i);
   auto form = std::make_unique<BulkForm>();
   form->combine = TRY(reduction(l, i)).combine;
+  form->into.combines = form->combine != nullptr;
   form->source = TRY(l.address(i.operands[1], from));
   form->size = TRY(l.source(i.operands[2], Type::U32));
   size_t next = 3;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ptxbench/emulator/bulk_transfer.h"
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/ops/async_copy.h"
 #include "ptxbench/emulator/warp.h"
 
@@ -32,6 +33,7 @@ bool complete_phase(Cluster& cluster) {
   for (const auto& block : cluster.blocks)
     for (const auto& warp : block->warps) warp->cluster_arrived = 0;
   ++cluster.barrier_phase;
+  if (cluster.hazards != nullptr) cluster.hazards->complete_cluster();
   return true;
 }
 
@@ -56,6 +58,7 @@ Outcome run_arrive(Warp& warp, const Op& op, LaneMask exec) {
     return warp.fault(op, first_lane(again), FaultKind::InvalidBarrier,
                       "barrier.cluster.arrive a second time without barrier.cluster.wait");
   warp.cluster_arrived |= exec;
+  if (HazardCheck* hazards = hazards_of(warp)) hazards->arrive_at_cluster(warp);
   warp.cluster_owes_wait |= exec;
   return Outcome::Next;
 }
@@ -70,6 +73,7 @@ Outcome run_wait(Warp& warp, const Op& op, LaneMask exec) {
   if ((warp.cluster_arrived & exec) != 0 && !complete_phase(cluster))
     return warp.retry(Split::Wait::ClusterBarrier, cluster.barrier_phase);
   warp.cluster_owes_wait &= ~exec;
+  if (cluster.hazards != nullptr) cluster.hazards->leave_cluster(warp);
   return Outcome::Next;
 }
 
@@ -138,9 +142,19 @@ Outcome run_host_fence(Warp&, const Op&, LaneMask) {
   return Outcome::Next;
 }
 
+Outcome run_async_proxy_fence(Warp& warp, const Op&, LaneMask) {
+  if (HazardCheck* hazards = hazards_of(warp)) hazards->fence_async(warp);
+  return Outcome::Next;
+}
+
 // fence and membar. Proxies see each other's writes at once here, and a fence that makes them do so
 // orders nothing more.
 Result<Done> lower_fence(Lowering& l, const ptx::Instruction& i) {
+  const bool shared_proxy = i.has("async") && !i.has("global");
+  if (i.has("proxy") && shared_proxy) {
+    l.emit(run_async_proxy_fence);
+    return Done{};
+  }
   const bool beyond_cluster = i.has("gpu") || i.has("sys") || i.has("gl");
   l.emit(beyond_cluster ? run_host_fence : run_nothing);
   return Done{};

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "ptxbench/emulator/check/shared_watch.h"
 #include "ptxbench/emulator/grid.h"
 #include "ptxbench/emulator/lowering.h"
 #include "ptxbench/emulator/memory/gather.h"
@@ -274,12 +275,17 @@ Result<Done> lower_transfer(Lowering& l, const ptx::Instruction& i, bool storing
   const bool word = !storing && order_of(i) == Order::Weak && values.size() == 1 &&
                     isa::bits(type) == 32 && register_bits == 32;
   const Handler quick = word ? find_word_load(address.space, address.wide) : nullptr;
+  const bool strong = order_of(i) == Order::Strong;
+  const Watched watched = storing ? (strong ? Watched::StrongStore : Watched::Store)
+                                  : (strong ? Watched::StrongLoad : Watched::Load);
+  lower_watch(l, address, kept->bytes, watched);
   Op& op = l.emit(quick != nullptr ? quick : handler);
   op.d = kept->slots[0];
   op.a = address.slot;
   op.immediate = address.offset;
   op.small = l.known_addresses(address);
   op.extra = static_cast<const Extra*>(kept);
+  lower_watch_end(l, address, watched);
   return Done{};
 }
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/aligned.h"
 #include "ptxbench/emulator/ops/matrix_lowering.h"
@@ -30,6 +31,16 @@ struct BlockPlan final : Extra {
   bool transposed = false;
   Address address;
 };
+
+// Tells the hazard check which rows are touched; false after a fault.
+bool check_rows(Warp& warp, const Op& op, const BlockPlan& plan, Touch kind,
+                std::byte* const* places) {
+  HazardCheck* hazards = hazards_of(warp);
+  if (hazards == nullptr) return true;
+  for (int row = 0; row < 8 * plan.count; ++row)
+    if (!hazards->touch(warp, op, row, places[row], kRowBytes, kind)) return false;
+  return true;
+}
 
 // Where the rows lie, by the lane that gives the address; false after a fault.
 bool row_places(Warp& warp, const Op& op, const BlockPlan& plan, AccessKind kind,
@@ -63,7 +74,9 @@ Outcome run_load(Warp& warp, const Op& op, LaneMask exec) {
   const auto& plan = *static_cast<const BlockPlan*>(op.extra);
   // All addresses first: a destination may be the address register.
   std::byte* places[kLanes];
-  if (!row_places(warp, op, plan, AccessKind::Read, places)) return Outcome::Fault;
+  if (!row_places(warp, op, plan, AccessKind::Read, places) ||
+      !check_rows(warp, op, plan, Touch::Read, places))
+    return Outcome::Fault;
   for (int i = 0; i < plan.count; ++i) {
     auto* to = warp.write<std::byte>(plan.registers[i]);
     for (int row = 0; row < 8; ++row)
@@ -77,7 +90,9 @@ Outcome run_store(Warp& warp, const Op& op, LaneMask exec) {
   if (const auto outcome = not_together(warp, op, exec)) return *outcome;
   const auto& plan = *static_cast<const BlockPlan*>(op.extra);
   std::byte* places[kLanes];
-  if (!row_places(warp, op, plan, AccessKind::Write, places)) return Outcome::Fault;
+  if (!row_places(warp, op, plan, AccessKind::Write, places) ||
+      !check_rows(warp, op, plan, Touch::Write, places))
+    return Outcome::Fault;
   for (int i = 0; i < plan.count; ++i) {
     const auto* from = warp.read<std::byte>(plan.registers[i]);
     alignas(64) std::byte turned[8 * kRowBytes];

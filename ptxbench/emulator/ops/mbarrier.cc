@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/lowering.h"
 #include "ptxbench/emulator/mbarrier.h"
 #include "ptxbench/emulator/memory/access.h"
@@ -48,38 +49,46 @@ Outcome misuse(Warp& warp, const Op& op, int lane, const BarrierPlace& place,
                     address_of(warp, op, lane), {describe_barrier(place)});
 }
 
+// What a step is to the hazard check.
+enum class Told : uint8_t { Initialises, Arrives, Nothing };
+
 // Runs `step(word, lane)` on the barrier of each lane; `step` says what is wrong.
-template <typename Step>
+template <Told kTold, typename Step>
 Outcome each_barrier(Warp& warp, const Op& op, LaneMask exec, Step step) {
+  HazardCheck* hazards = hazards_of(warp);
   for (LaneMask rest = exec; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const BarrierPlace place = place_of(warp, op, lane);
     if (place.word == nullptr) return Outcome::Fault;
+    if (kTold == Told::Arrives && hazards != nullptr) hazards->arrive(warp, place);
     const BarrierMistake mistake = step(*place.word, lane);
     if (mistake != BarrierMistake::None) return misuse(warp, op, lane, place, mistake);
+    if (kTold == Told::Arrives && hazards != nullptr) hazards->settle(place);
+    if (kTold == Told::Initialises && hazards != nullptr) hazards->initialise(place);
   }
   return Outcome::Next;
 }
 
 Outcome run_init(Warp& warp, const Op& op, LaneMask exec) {
   const uint32_t* count = warp.read<uint32_t>(op.b);
-  return each_barrier(warp, op, exec,
-                      [&](uint64_t& word, int lane) { return barrier_init(word, count[lane]); });
+  return each_barrier<Told::Initialises>(
+      warp, op, exec, [&](uint64_t& word, int lane) { return barrier_init(word, count[lane]); });
 }
 
 Outcome run_inval(Warp& warp, const Op& op, LaneMask exec) {
-  return each_barrier(warp, op, exec, [](uint64_t& word, int) { return barrier_invalidate(word); });
+  return each_barrier<Told::Nothing>(warp, op, exec,
+                                     [](uint64_t& word, int) { return barrier_invalidate(word); });
 }
 
 Outcome run_expect(Warp& warp, const Op& op, LaneMask exec) {
   const uint32_t* bytes = warp.read<uint32_t>(op.b);
-  return each_barrier(warp, op, exec,
-                      [&](uint64_t& word, int lane) { return barrier_step(word, bytes[lane], 0); });
+  return each_barrier<Told::Arrives>(
+      warp, op, exec, [&](uint64_t& word, int lane) { return barrier_step(word, bytes[lane], 0); });
 }
 
 Outcome run_complete(Warp& warp, const Op& op, LaneMask exec) {
   const uint32_t* bytes = warp.read<uint32_t>(op.b);
-  return each_barrier(warp, op, exec, [&](uint64_t& word, int lane) {
+  return each_barrier<Told::Arrives>(warp, op, exec, [&](uint64_t& word, int lane) {
     return barrier_step(word, -int64_t{bytes[lane]}, 0);
   });
 }
@@ -89,7 +98,7 @@ Outcome run_arrive(Warp& warp, const Op& op, LaneMask exec) {
   uint64_t* token = op.d == kNoSlot ? nullptr : warp.write<uint64_t>(op.d);
   const bool expect = (op.small & kExpect) != 0;
   const auto may_complete = (op.small & kNoComplete) != 0 ? MayComplete::No : MayComplete::Yes;
-  return each_barrier(warp, op, exec, [&](uint64_t& word, int lane) {
+  return each_barrier<Told::Arrives>(warp, op, exec, [&](uint64_t& word, int lane) {
     const uint64_t before = word;
     const uint64_t arrivals = expect ? 1 : operand[lane];
     if (!barrier_count_in_range(arrivals)) {
@@ -161,6 +170,8 @@ Outcome run_wait(Warp& warp, const Op& op, LaneMask exec) {
       known_address = address;
       known_parity = parity;
       known_done = barrier_phase_done(*place.word, parity);
+      if (HazardCheck* hazards = hazards_of(warp); hazards != nullptr && known_done)
+        hazards->acquire(warp, place);
       waited_for = uint64_t{place.owner->rank} << kSharedRankShift | place.offset;
     }
     done |= LaneMask{known_done} << lane;

@@ -221,9 +221,9 @@ bool issue_store(Warp& warp, const Op& op, int lane, const TensorForm& form) {
   std::byte* tensor = tensor_memory(warp, op, lane, box);
   if (tensor == nullptr) return false;
   const auto address = static_cast<uint32_t>(source - warp.block->shared.data());
-  submit_copy_out(warp, lane, source, box.shared_bytes(),
-                  std::make_unique<TensorStore>(box, tensor, address, combine), kTensorCopyLatency);
-  return true;
+  return submit_copy_out(warp, op, lane, source, box.shared_bytes(),
+                         std::make_unique<TensorStore>(box, tensor, address, combine),
+                         kTensorCopyLatency);
 }
 
 // A prefetch has no effect, but its map and coordinates must be in order.

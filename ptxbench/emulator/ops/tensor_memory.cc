@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/lowering.h"
 #include "ptxbench/emulator/mbarrier.h"
 #include "ptxbench/emulator/memory/access.h"
@@ -71,6 +72,8 @@ Outcome run_alloc(Warp& warp, const Op& op, LaneMask exec) {
       place.address.space == isa::Space::Generic ? isa::Space::Generic : isa::Space::Shared;
   std::byte* to = access(warp, op, 0, space, address, 4, 4, AccessKind::Write);
   if (to == nullptr) return Outcome::Fault;
+  if (HazardCheck* hazards = hazards_of(warp))
+    if (!hazards->touch(warp, op, 0, to, 4, Touch::Write)) return Outcome::Fault;
   *reinterpret_cast<uint32_t*>(to) = column;
   memory.allocations.push_back({column, *columns, issue_place(warp, op, 0)});
   return Outcome::Next;
@@ -229,12 +232,18 @@ struct CommitPlan final : Extra {
 struct Commit final : AsyncOperation {
   IssuePlace place;
   std::vector<BarrierPlace> barriers;
+  uint32_t promise = 0;  // to the hazard check
 
-  bool perform(Cluster&) override {
-    for (const BarrierPlace& barrier : barriers)
+  bool perform(Cluster& cluster) override {
+    HazardCheck* hazards = cluster.hazards;
+    for (const BarrierPlace& barrier : barriers) {
+      if (hazards != nullptr) hazards->deliver(promise, barrier);
       if (const auto mistake = barrier_step(*barrier.word, 0, 1); mistake != BarrierMistake::None)
         return place.fault(FaultKind::InvalidBarrier, std::string(describe(mistake)),
                            barrier.offset, {describe_barrier(barrier)});
+      if (hazards != nullptr) hazards->settle(barrier);
+    }
+    if (hazards != nullptr) hazards->forget(promise);
     return true;
   }
 };
@@ -273,6 +282,7 @@ bool commit_lane(Warp& warp, const Op& op, int lane) {
                  {describe_barrier(barrier)});
       return false;
     }
+  if (HazardCheck* hazards = hazards_of(warp)) commit->promise = hazards->promise_tensor(warp);
   Block* peer = (op.small & kPair) != 0 ? pair_of(block) : nullptr;
   const uint64_t due = tensor_core_due(*block.cluster, tensor_memory_of(block),
                                        peer == nullptr ? nullptr : &tensor_memory_of(*peer));

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "base/invariant.h"
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/tensor_core.h"
 #include "ptxbench/emulator/ops/tensor_operand.h"
@@ -110,6 +111,26 @@ class TensorMemoryCopy final : public AsyncOperation {
   }
 };
 
+// Tells the hazard check which rows are read; false after a fault.
+bool check_rows(Warp& warp, const Op& op, int lane, const CopyPlan& plan,
+                const TensorMemoryCopy& copy) {
+  HazardCheck* hazards = hazards_of(warp);
+  if (hazards == nullptr) return true;
+  hazards->begin_tensor(warp);
+  // Copies of four rows read half of a group.
+  const int groups = plan.rows / 8;
+  for (Block* block : copy.blocks) {
+    if (block == nullptr || groups == 0) continue;
+    const SharedOperand operand{.rows = descriptor_rows(decode_descriptor(copy.descriptor),
+                                                        Major::Depth, block->shared.data()),
+                                .groups = groups,
+                                .chunks = plan.chunks};
+    if (reach(operand.rows, groups, plan.chunks) > block->shared.size()) continue;
+    if (!hazards->tensor_reads(warp, op, lane, *block, operand)) return false;
+  }
+  return true;
+}
+
 bool issue(Warp& warp, const Op& op, int lane) {
   const auto& plan = *static_cast<const CopyPlan*>(op.extra);
   auto copy = std::make_unique<TensorMemoryCopy>();
@@ -146,6 +167,7 @@ bool issue(Warp& warp, const Op& op, int lane) {
     copy->numbers[k] = memory.operations++;
     memory.in_flight.push_back({copy->numbers[k], range, true, copy->place.instruction});
   }
+  if (!check_rows(warp, op, lane, plan, *copy)) return false;
   TensorMemory& memory = tensor_memory_of(*warp.block);
   // Products issued after the copy are not carried out together with those before it.
   memory.products.push_back(nullptr);

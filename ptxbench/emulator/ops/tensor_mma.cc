@@ -10,6 +10,7 @@
 
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/tensor_core.h"
+#include "ptxbench/emulator/ops/tensor_operand.h"
 #include "ptxbench/emulator/ops/tensor_product.h"
 #include "ptxbench/emulator/warp.h"
 
@@ -75,6 +76,24 @@ TensorAddress scale_address(Warp& warp, const Address& address, int lane) {
       lane_address(warp, address.slot, address.wide, address.offset, lane) & kAddressBits));
 }
 
+// Tells the hazard check what the product reads of shared memory; false after a fault.
+bool check_operands(Warp& warp, const Op& op, int lane, const TensorProduct& product) {
+  HazardCheck* hazards = hazards_of(warp);
+  if (hazards == nullptr) return true;
+  hazards->begin_tensor(warp);
+  const int blocks = product.peer == nullptr ? 1 : 2;
+  for (Block* block : {product.block, product.peer}) {
+    if (block == nullptr) continue;
+    const Operand a{&product, block, true, product.shape.rows / blocks};
+    const Operand b{&product, block, false, product.shape.columns / blocks};
+    if (const auto read = product.a_in_memory ? std::nullopt : checked_operand(a))
+      if (!hazards->tensor_reads(warp, op, lane, *block, *read)) return false;
+    if (const auto read = checked_operand(b))
+      if (!hazards->tensor_reads(warp, op, lane, *block, *read)) return false;
+  }
+  return true;
+}
+
 bool issue(Warp& warp, const Op& op, int lane) {
   const auto& plan = *static_cast<const TensorMmaPlan*>(op.extra);
   auto product = std::make_unique<TensorProduct>();
@@ -138,6 +157,7 @@ bool issue(Warp& warp, const Op& op, int lane) {
     for (const TensorRange& range : product->read())
       if (!use(range, false)) return false;
   }
+  if (!check_operands(warp, op, lane, *product)) return false;
   Cluster& cluster = *warp.block->cluster;
   TensorMemory& memory = tensor_memory_of(*warp.block);
   memory.products.push_back(product.get());

@@ -57,19 +57,26 @@ uint32_t u(int value) {
   return static_cast<uint32_t>(value);
 }
 
-// Where the operand's chunks of 16 bytes lie in shared memory; false after a fault.
-bool shared_rows(const Operand& o, OperandRows& rows) {
-  const MatrixDescriptor descriptor = decode_descriptor(o.descriptor());
-  rows = descriptor_rows(descriptor, o.major(), o.block->shared.data());
+// Where the operand's chunks of 16 bytes lie in shared memory.
+SharedOperand chunks_of(const Operand& o) {
   const bool along_depth = o.major() == Major::Depth;
-  const int groups = (along_depth ? o.outer : o.depth()) / 8;
-  const int chunks = ((along_depth ? o.depth() : o.outer) + o.per_chunk() - 1) / o.per_chunk();
+  return {
+      .rows = descriptor_rows(decode_descriptor(o.descriptor()), o.major(), o.block->shared.data()),
+      .groups = (along_depth ? o.outer : o.depth()) / 8,
+      .chunks = ((along_depth ? o.depth() : o.outer) + o.per_chunk() - 1) / o.per_chunk()};
+}
+
+// The same, checked; false after a fault.
+bool shared_rows(const Operand& o, OperandRows& rows) {
+  const SharedOperand operand = chunks_of(o);
+  rows = operand.rows;
   uint64_t offset = 0;
-  const std::string why = outside_shared(rows, groups, chunks, o.block->shared.size(), offset);
+  const std::string why =
+      outside_shared(rows, operand.groups, operand.chunks, o.block->shared.size(), offset);
   if (why.empty()) return true;
   return o.product->place.fault(FaultKind::InvalidDescriptor,
                                 fmt::format("the descriptor of {} {}", o.is_a ? 'A' : 'B', why),
-                                offset, {describe(descriptor)});
+                                offset, {describe(decode_descriptor(o.descriptor()))});
 }
 
 // Elements `first` to `first + count` of the outer dimension, from shared memory into rows.
@@ -128,6 +135,14 @@ bool operand_rows(const Operand& o, int first, int count, CopiedRows& space, Ope
     rows.start += rows.distance(u(first / o.per_chunk()));
   }
   return true;
+}
+
+std::optional<SharedOperand> checked_operand(const Operand& o) {
+  if (has_wide_units(o.descriptor()) || (!o.is_a && o.product->zero_columns)) return std::nullopt;
+  const SharedOperand operand = chunks_of(o);
+  if (reach(operand.rows, operand.groups, operand.chunks) > o.block->shared.size())
+    return std::nullopt;
+  return operand;
 }
 
 OperandRows tensor_rows(const TensorProduct& product, const Part& part, TensorMemory& memory,

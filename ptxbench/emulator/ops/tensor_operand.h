@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/ops/tensor_product.h"
 #include "ptxbench/emulator/tile/operand_rows.h"
 
@@ -80,6 +82,10 @@ OperandRows tensor_rows(const TensorProduct& product, const Part& part, TensorMe
 // Rows of a sparse A, copied, with its zeros between them.
 OperandRows spread_rows(const TensorProduct& product, const Part& part, TensorMemory& memory,
                         const CopiedRows& stored, CopiedRows& out);
+
+// What of shared memory the operand reads, for the hazard check; nothing where that is not modelled
+// or reaches outside, which is a fault when the product is carried out.
+std::optional<SharedOperand> checked_operand(const Operand& o);
 
 // What a zero-column mask descriptor says of B's columns for M = `rows` (section 9.7.16.4.3).
 struct ZeroColumns {

@@ -8,11 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/lowering.h"
 #include "ptxbench/emulator/ops/aligned.h"
 #include "ptxbench/emulator/ops/matrix_shape.h"
 #include "ptxbench/emulator/ops/mma_plan.h"
 #include "ptxbench/emulator/ops/warpgroup_queue.h"
+#include "ptxbench/emulator/tile/matrix_descriptor.h"
 
 namespace weft::emulator {
 
@@ -26,6 +28,28 @@ bool uniform(const uint64_t* lanes, uint64_t& value) {
   uint64_t difference = 0;
   for (int lane = 1; lane < kLanes; ++lane) difference |= lanes[lane] ^ value;
   return difference == 0;
+}
+
+// Tells the hazard check what the operation reads; false after a fault.
+bool check_operands(Warp& warp, const Op& op, uint64_t number, const WgmmaPlan& plan,
+                    const IssuedWgmma& issued) {
+  Block& block = *warp.block;
+  const auto reads = [&](uint64_t bits, TileElement element, Major major, int outer, int depth) {
+    const int per_chunk = chunk_elements(element);
+    const SharedOperand operand{
+        .rows = descriptor_rows(decode_descriptor(bits), major, block.shared.data()),
+        .groups = (major == Major::Depth ? outer : depth) / 8,
+        .chunks = (major == Major::Depth ? depth : outer) / per_chunk};
+    // What reaches outside is a fault when the operation is carried out.
+    if (reach(operand.rows, operand.groups, operand.chunks) > block.shared.size()) return true;
+    return hazards_of(warp)->warpgroup_reads(warp, op, number, operand);
+  };
+  const MatrixShape& shape = plan.shape;
+  const int a_depth = plan.metadata != kNoSlot ? shape.depth / 2 : shape.depth;
+  if (!plan.a_in_registers &&
+      !reads(issued.a_descriptor, shape.a, shape.a_major, shape.rows, a_depth))
+    return false;
+  return reads(issued.b_descriptor, shape.b, shape.b_major, shape.columns, shape.depth);
 }
 
 Outcome run_mma_async(Warp& warp, const Op& op, LaneMask exec) {
@@ -49,6 +73,9 @@ Outcome run_mma_async(Warp& warp, const Op& op, LaneMask exec) {
   issued.accumulate = scale_d != 0;
   Warpgroup& group = warpgroup_of(warp);
   Warpgroup::Member& member = group.members[warp.index % 4];
+  if (hazards_of(warp) != nullptr &&
+      !check_operands(warp, op, group.issued(warp.index % 4), plan, issued))
+    return Outcome::Fault;
   member.unwaited.operations.push_back({group.issued(warp.index % 4), &plan, &op, warp.frame});
   member.pending.push_back(issued);
   return Outcome::Next;
@@ -66,7 +93,11 @@ Outcome finish(Warp& warp, Warpgroup& group, uint64_t count) {
 // Waits for everything issued (accumulator_hazard.h).
 Outcome run_settle(Warp& warp, const Op&, LaneMask) {
   Warpgroup& group = warpgroup_of(warp);
-  return finish(warp, group, group.issued(warp.index % 4));
+  const uint64_t count = group.issued(warp.index % 4);
+  const Outcome outcome = finish(warp, group, count);
+  if (HazardCheck* hazards = hazards_of(warp); hazards != nullptr && outcome == Outcome::Next)
+    hazards->warpgroup_done(warp, count);
+  return outcome;
 }
 
 // A schedule may have the tensor cores carry out at once what all members have issued.
@@ -98,6 +129,7 @@ Outcome run_wait_group(Warp& warp, const Op& op, LaneMask exec) {
   const Outcome outcome = finish(warp, group, ends[complete - 1]);
   if (outcome == Outcome::Next) {
     member.unwaited.forget(ends[complete - 1]);
+    if (HazardCheck* hazards = hazards_of(warp)) hazards->warpgroup_done(warp, ends[complete - 1]);
     if (!group.parked.empty()) unpark_for(*warp.block, warp.index / 4, warp.index % 4);
     ends.erase(ends.begin(), ends.begin() + static_cast<ptrdiff_t>(complete));
   }

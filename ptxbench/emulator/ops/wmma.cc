@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/aligned.h"
 #include "ptxbench/emulator/ops/matrix_lowering.h"
@@ -86,6 +87,10 @@ bool each_line(Warp& warp, const Op& op, const MemoryPlan& plan, AccessKind kind
     const uint64_t address = base + static_cast<uint64_t>(line * stride * fragment.bits / 8);
     std::byte* place = access(warp, op, 0, plan.address.space, address, bytes, alignment, kind);
     if (place == nullptr) return false;
+    if (HazardCheck* hazards = hazards_of(warp))
+      if (!hazards->touch(warp, op, 0, place, bytes,
+                          kind == AccessKind::Read ? Touch::Read : Touch::Write))
+        return false;
     f(place, line);
   }
   return true;

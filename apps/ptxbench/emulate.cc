@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "base/subprocess.h"
 #include "base/temporary_directory.h"
+#include "ptxbench/emulator/checks.h"
 #include "ptxbench/judge/toolchain.h"
 
 namespace weft::ptxbench {
@@ -24,7 +25,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> command;
-  std::string report, device = "h100";
+  std::string report, check, device = "h100";
   uint64_t schedule_seed = 0;
   std::optional<std::string> schedule_seeds;
   bool json = false;
@@ -69,6 +70,8 @@ bool has_fault(const std::string& report) {
 }
 
 int emulate(const Options& options) {
+  if (const auto checks = emulator::parse_checks(options.check); !checks.ok())
+    return fail(checks.error(), kUsage);
   const judge::Toolchain toolchain = judge::find_toolchain();
   if (toolchain.emulated_cuda.empty()) {
     return fail(Error("the emulated CUDA libraries are missing: cuda/libcudart.so.13 beside the "
@@ -91,6 +94,8 @@ int emulate(const Options& options) {
                                {"WEFT_EMULATE_REPORT", report},
                                {"WEFT_EMULATE_DEVICE", options.device},
                                {"WEFT_EMULATE_SEED", std::to_string(options.schedule_seed)}};
+  if (!options.check.empty())
+    command.extra_environment.emplace_back("WEFT_EMULATE_CHECK", options.check);
   if (options.workers != 0)
     command.extra_environment.emplace_back("WEFT_EMULATE_WORKERS", std::to_string(options.workers));
   if (options.max_seconds > 0) {
@@ -134,11 +139,15 @@ void add_emulate(CLI::App& app, int& exit_code) {
       "when signal n ended it.\n"
       "Examples:\n"
       "  ptxbench emulate -- ./vector_add\n"
+      "  ptxbench emulate --check race,proxy -- ./gemm 512 512 512\n"
       "  ptxbench emulate --report ran.json --schedule-seed 7 -- ./gemm 512 512 512\n"
       "  ptxbench emulate --schedule-seeds 1..50 -- ./gemm 512 512 512\n"
       "  ptxbench emulate --device h200 --max-seconds 60 -- ./attention");
   verb->add_option("--report", options->report,
                    "Write what executed to this file (weft.emulate.report.v1)");
+  verb->add_option("--check", options->check,
+                   "What to look for, with commas between: memory, init, race, proxy, barrier, "
+                   "wgmma, or all. memory and barrier are always on");
   verb->add_option("--schedule-seed", options->schedule_seed,
                    "Perturb warp order and completion times; 0 is the plain order");
   CLI::Option* seeds = verb->add_option(

@@ -5,7 +5,9 @@
 // sets on this processor in the same run. Each kernel runs a few times and the quickest run stands:
 // the machine may be shared. Answers are checked every time.
 //
-//   scalar_code KERNELS.ptx [--workers N] [--only KERNEL] [--rounds N]
+//   scalar_code KERNELS.ptx [--workers N] [--only KERNEL] [--rounds N] [--check NAMES]
+//
+// With --check the emulator looks for hazards besides (emulator/checks.h): what that costs.
 
 #include <algorithm>
 #include <cstdio>
@@ -55,7 +57,8 @@ int main(int argc, char** argv) {
   using namespace weft::emulator;
   if (argc < 2) {
     std::fprintf(stderr,
-                 "usage: scalar_code KERNELS.ptx [--workers N] [--only KERNEL] [--rounds N]\n");
+                 "usage: scalar_code KERNELS.ptx [--workers N] [--only KERNEL] [--rounds N] "
+                 "[--check NAMES]\n");
     return 2;
   }
   std::ifstream file(argv[1]);
@@ -74,6 +77,14 @@ int main(int argc, char** argv) {
     const std::string_view option = argv[i];
     if (option == "--workers") options.workers = static_cast<unsigned>(std::atoi(argv[i + 1]));
     if (option == "--only") only = argv[i + 1];
+    if (option == "--check") {
+      const auto checks = parse_checks(argv[i + 1]);
+      if (!checks.ok()) {
+        std::fprintf(stderr, "%s\n", weft::format(checks.error()).c_str());
+        return 2;
+      }
+      options.checks = *checks;
+    }
     if (option == "--rounds") rounds = std::max(1, std::atoi(argv[i + 1]));
   }
   Machine machine(*find_device_model("h100"), options);

@@ -4,7 +4,7 @@
 // barriers and stores included, beside plain products of the same size by oneDNN on as many threads
 // in the same run: fp32, and bf16 where the processor has instructions for it.
 //
-//   bench_wgmma_gemm GEMM_WGMMA.ptx [--workers N] [--size M]
+//   bench_wgmma_gemm GEMM_WGMMA.ptx [--workers N] [--size M] [--check NAMES]
 //
 // Prints GFLOP/s by the wall clock, and by processor time for machines that other programs share:
 // there a second is one of `workers` cores each working a second.
@@ -232,18 +232,27 @@ int measure_all(const Kernel& kernel, Machine& machine, unsigned workers, uint64
 int main(int argc, char** argv) {
   using namespace weft::emulator;
   if (argc < 2) {
-    std::fprintf(stderr, "usage: bench_wgmma_gemm GEMM_WGMMA.ptx [--workers N] [--size M]\n");
+    std::fprintf(stderr,
+                 "usage: bench_wgmma_gemm GEMM_WGMMA.ptx [--workers N] [--size M] "
+                 "[--check NAMES]\n");
     return 2;
   }
   unsigned workers = 2;
   uint64_t size = 2048;
+  std::string_view checked;
   for (int i = 2; i + 1 < argc; i += 2) {
     const std::string_view option = argv[i];
     if (option == "--workers") workers = static_cast<unsigned>(std::atoi(argv[i + 1]));
+    if (option == "--check") checked = argv[i + 1];
     if (option == "--size") size = static_cast<uint64_t>(std::atoll(argv[i + 1]));
   }
   if (workers == 0 || size == 0 || size % 256 != 0) {
     std::fprintf(stderr, "the size must be a multiple of 256 and workers at least 1\n");
+    return 2;
+  }
+  const auto checks = parse_checks(checked);
+  if (!checks.ok()) {
+    std::fprintf(stderr, "%s\n", weft::format(checks.error()).c_str());
     return 2;
   }
   omp_set_num_threads(static_cast<int>(workers));
@@ -255,7 +264,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", weft::format(module.error()).c_str());
     return 2;
   }
-  Machine machine(*find_device_model("h100"), Options{.workers = workers});
+  Machine machine(*find_device_model("h100"), Options{.workers = workers, .checks = *checks});
   auto program = machine.load(*module);
   if (!program.ok()) {
     std::fprintf(stderr, "%s\n", weft::format(program.error()).c_str());

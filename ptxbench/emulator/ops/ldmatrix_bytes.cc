@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "ptxbench/emulator/check/hazard_check.h"
 #include "ptxbench/emulator/memory/access.h"
 #include "ptxbench/emulator/ops/aligned.h"
 #include "ptxbench/emulator/ops/matrix_lowering.h"
@@ -49,6 +50,10 @@ bool row_places(Warp& warp, const Op& op, const BytePlan& plan, AccessKind kind,
         lane_address(warp, plan.address.slot, plan.address.wide, plan.address.offset, lane);
     places[lane] = access(warp, op, lane, plan.address.space, address, kRowBytes, kRowBytes, kind);
     if (places[lane] == nullptr) return false;
+    if (HazardCheck* hazards = hazards_of(warp))
+      if (!hazards->touch(warp, op, lane, places[lane], kRowBytes,
+                          kind == AccessKind::Read ? Touch::Read : Touch::Write))
+        return false;
   }
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "base/http/client.h"
@@ -93,6 +94,19 @@ TEST(Http, FortyWaitingClientsDoNotLockOutAnother) {
   EXPECT_EQ(server.client().get("/now")->body, "now");
   go = true;
   for (std::thread& client : clients) client.join();
+}
+
+TEST(Http, AStopThatComesBeforeServingIsKept) {
+  const auto server = std::move(Server::create({}, {}).value());
+  server->stop();
+  std::promise<void> ended;
+  std::thread thread([&] {
+    server->serve();
+    ended.set_value();
+  });
+  EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(5)), std::future_status::ready);
+  server->stop();
+  thread.join();
 }
 
 TEST(Http, ATakenPortIsAnError) {

@@ -48,9 +48,14 @@ struct Server::Listener : httplib::Server {
   int port = 0;
 
   // The library closes its socket when it stops serving, so not when it never served.
-  ~Listener() override {
+  ~Listener() override { close_socket(); }
+
+  // The library's own stop() does nothing before it serves, and a signal may come that early.
+  void close_socket() {
     const int socket = svr_sock_.exchange(INVALID_SOCKET);
-    if (socket >= 0) ::close(socket);
+    if (socket < 0) return;
+    ::shutdown(socket, SHUT_RDWR);
+    ::close(socket);
   }
 
   void answer(const httplib::Request& from, httplib::Response& to) const {
@@ -140,7 +145,7 @@ void Server::serve() {
 }
 
 void Server::stop() {
-  listener_->stop();
+  listener_->close_socket();
 }
 
 }  // namespace weft::http

@@ -115,7 +115,11 @@ void Crew::attend(size_t index) {
       pause(1);
       continue;
     }
-    if (!*claimed) continue;
+    if (!*claimed) {
+      // A queue that was stopped answers at once, while the server still answers its last clients.
+      pause(0.002);
+      continue;
+    }
     const Claim& claim = **claimed;
     // What the queue itself costs: both the task and a worker were there.
     metrics_.observe("ptxbench_dispatch_seconds",

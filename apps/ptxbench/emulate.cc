@@ -53,6 +53,7 @@ std::string quoted(const std::string& argument) {
 std::string repeat_line(const Options& options) {
   std::string line = fmt::format("ptxbench emulate --schedule-seed {{}} --workers {} --device {}",
                                  std::max(options.workers, 1u), options.device);
+  if (!options.check.empty()) line += " --check " + quoted(options.check);
   if (options.max_seconds > 0) line += fmt::format(" --max-seconds {}", options.max_seconds);
   line += " --";
   for (const std::string& argument : options.command) {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <random>
@@ -204,19 +205,28 @@ TEST_F(RunTest, KilledTwentyTimesItComesToTheSameTable) {
   const std::string expected = table(kCount);
   fs::remove_all(out());
 
+  const auto verdict_files = [&] {
+    std::vector<std::string> files;
+    if (!fs::exists(out() + "/verdicts")) return files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(out() + "/verdicts"))
+      if (entry.path().extension() == ".json") files.push_back(entry.path());
+    return files;
+  };
   // File to content, of all verdicts that were ever there.
   std::map<std::string, std::string> verdicts;
   std::mt19937 random(7);
   for (int kill = 0; kill < 20; ++kill) {
     const pid_t child = ::fork();
     if (child == 0) _exit(play(out()).ok() ? 0 : 1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 60));
+    // At once, or a few milliseconds after the next verdict, however slow the machine is.
+    const size_t wanted = verdicts.size() + (verdicts.size() < kCount * 3u ? random() % 2 : 0);
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (verdict_files().size() < wanted && std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 8));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
-    if (!fs::exists(out() + "/verdicts")) continue;
-    for (const fs::directory_entry& entry : fs::directory_iterator(out() + "/verdicts"))
-      if (entry.path().extension() == ".json")
-        verdicts.emplace(entry.path(), read_file(entry.path()).value());
+    for (const std::string& file : verdict_files()) verdicts.emplace(file, read_file(file).value());
   }
   EXPECT_GT(verdicts.size(), 0u);
   EXPECT_LT(verdicts.size(), kCount * 4u);  // otherwise no kill met a run at work

@@ -154,14 +154,7 @@ void RedisStore::settle(int64_t as_of, std::span<const RedisReply> newest_first,
 
 Result<TeacherAnswers> RedisStore::look_up(std::span<const Pair> pairs,
                                            std::span<const int64_t> as_of) {
-  if (pairs.size() != as_of.size())
-    return Error(fmt::format("a look-up needs one moment a pair: {} pairs, {} moments",
-                             pairs.size(), as_of.size()));
-  const size_t width = record_.description.width, tasks = record_.description.tasks.size();
-  TeacherAnswers answers{.results = std::vector<LookUp>(pairs.size(), LookUp::Absent),
-                         .computed_at = std::vector<int64_t>(pairs.size()),
-                         .embeddings = std::vector<float>(pairs.size() * width),
-                         .logits = std::vector<float>(pairs.size() * tasks)};
+  TeacherAnswers answers = TRY(unanswered(record_.description, pairs, as_of));
   const auto of_pair = static_cast<size_t>(buckets_of_lifetime() + 1);
   std::vector<size_t> rows;
   std::vector<Words> commands;

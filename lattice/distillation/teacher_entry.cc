@@ -142,4 +142,16 @@ void pack_key(const Pair& pair, char* to) {
   std::memcpy(to + sizeof user, &item, sizeof item);
 }
 
+Result<TeacherAnswers> unanswered(const TeacherDescription& description,
+                                  std::span<const Pair> pairs, std::span<const int64_t> as_of) {
+  if (pairs.size() != as_of.size())
+    return Error(fmt::format("a look-up needs one moment a pair: {} pairs, {} moments",
+                             pairs.size(), as_of.size()));
+  const size_t width = description.width, tasks = description.tasks.size();
+  return TeacherAnswers{.results = std::vector<LookUp>(pairs.size(), LookUp::Absent),
+                        .computed_at = std::vector<int64_t>(pairs.size()),
+                        .embeddings = std::vector<float>(pairs.size() * width),
+                        .logits = std::vector<float>(pairs.size() * tasks)};
+}
+
 }  // namespace weft::lattice

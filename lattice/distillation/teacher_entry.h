@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/result.h"
@@ -43,6 +44,9 @@ void pack_key(const Pair& pair, char* to);
 // Settled limits: defaults filled in, nonsense refused.
 Result<StoreLimits> settled(StoreLimits limits);
 Result<Done> check(const TeacherDescription& description);
+// Of each pair's size, every pair Absent. An error unless there is one moment a pair.
+Result<TeacherAnswers> unanswered(const TeacherDescription& description,
+                                  std::span<const Pair> pairs, std::span<const int64_t> as_of);
 // An error that says what differs when a store made for `there` is opened for `wanted`.
 Result<Done> same_teacher(const TeacherDescription& there, const TeacherDescription& wanted,
                           const std::string& where);
